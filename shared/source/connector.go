@@ -112,8 +112,9 @@ func (e *SyncError) Unwrap() error { return e.Cause }
 // checkpoint. The caller starts a full scan.
 var ErrFullScanNeeded = errors.New("a full scan is needed")
 
-// ErrPartGone means that the provider no longer has a part that a list named, or that the
-// team may not read it any more. The caller removes its items and the part itself.
+// ErrPartGone means that the provider no longer has a part, or that the team may not read it any more, so that nobody knows who may
+// read what was read of it. The caller removes its items and the part itself. An error of a part that the settings name wraps a
+// *SyncError too, which the team's admins see.
 var ErrPartGone = errors.New("the part is gone")
 
 // Connection is a connector with the intervals of its syncs.

@@ -3,6 +3,7 @@ package source_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -35,7 +36,11 @@ func (p *listing) PartContains(s source.Settings, part, uri string) bool {
 func (p *listing) Read(ctx context.Context, a source.Access, part string, checkpoint []byte) iter.Seq2[source.SyncPage, error] {
 	if part != source.PartList {
 		if slices.Contains(p.gone, part) {
-			return func(yield func(source.SyncPage, error) bool) { yield(source.SyncPage{}, source.ErrPartGone) }
+			err := source.ErrPartGone
+			if a.Settings.List("parts") != nil {
+				err = fmt.Errorf("%w: %w", source.ErrPartGone, &source.SyncError{Code: source.NotThere, Detail: "It is hidden."})
+			}
+			return func(yield func(source.SyncPage, error) bool) { yield(source.SyncPage{}, err) }
 		}
 		return p.shelf.Read(ctx, a, part, checkpoint)
 	}
@@ -130,6 +135,36 @@ func TestChoosingPartsKeepsWhatWasListed(t *testing.T) {
 	choose(`{"parts":["c","a"]}`, append(slices.Clone(everything[:7]), "c/1", "c/2"), "c 0", "a 0", "a 3", "a 6")
 	p.asked = nil
 	choose(`{}`, everything[:7], source.PartList, "a 0") // c is not among those that are listed
+}
+
+// TestAChosenPartThatIsGoneIsRemoved: the source says why, and reads it again when it is back.
+func TestAChosenPartThatIsGoneIsRemoved(t *testing.T) {
+	t.Parallel()
+	l, p := newListing(t)
+	p.listed = []string{"a", "b"}
+	l.mustSync()
+	l.mustChange(source.Change{Settings: settings(`{"parts":["a","b"]}`)})
+	for _, step := range []struct {
+		what  string
+		gone  []string
+		later time.Duration
+		items []string
+		code  string
+	}{
+		{what: "there", items: everything},
+		{what: "gone", gone: []string{"a"}, items: everything[7:], code: source.NotThere},
+		{what: "gone still", gone: []string{"a"}, items: everything[7:], code: source.NotThere},
+		{what: "back", items: everything},
+		{what: "gone at a full scan", gone: []string{"a"}, later: 25 * time.Hour, items: everything[7:], code: source.NotThere},
+	} {
+		p.gone = step.gone
+		l.clock.Advance(20*time.Minute + step.later)
+		l.mustSync()
+		l.wantItems(step.items...)
+		if got := code(l.shown()); got != step.code {
+			t.Errorf("%s: the source shows %q, want %q", step.what, got, step.code)
+		}
+	}
 }
 
 func TestAFailedListStopsNoPart(t *testing.T) {

@@ -28,13 +28,23 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 		p.Before = before
 	}
 	r.state.Part = part
+	begun := p.Checkpoint != nil || p.Before != nil
 	err := r.readPages(ctx, part, &p)
 	if errors.Is(err, ErrFullScanNeeded) {
 		p.startFullScan(r.now().UnixMilli())
 		err = r.readPages(ctx, part, &p)
 	}
-	if errors.Is(err, ErrPartGone) && p.Listed {
-		return r.removePart(ctx, part)
+	if errors.Is(err, ErrPartGone) {
+		if p.Listed || begun { // else it has no items
+			if removed := r.removePart(ctx, part); removed != nil {
+				return removed
+			}
+		}
+		var why *SyncError
+		if !errors.As(err, &why) {
+			return nil
+		}
+		return why
 	}
 	return err
 }

@@ -122,8 +122,11 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		if err != nil && !r.chosen {
 			return r.pass(about, err, at, page)
 		}
+		if err != nil && about.Private {
+			return fmt.Errorf("%w: %w", source.ErrPartGone, err) // its members are not known any more
+		}
 		if err != nil {
-			return err
+			return r.goneOr(err)
 		}
 		p := checkpoint{Name: about.Name, Private: about.Private}
 		if err := source.DecodeCheckpoint(at, &p); err != nil {

@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
@@ -82,13 +83,16 @@ func (r *reading) pass(c about, err error, at []byte, yield func(source.SyncPage
 	return nil
 }
 
-// goneOr returns source.ErrPartGone for an error that says that a listed channel was deleted
+// goneOr returns source.ErrPartGone for an error that says that a channel was deleted
 // or is private, so that nobody may read it here without knowing its members. It returns
 // other errors as they are.
 func (r *reading) goneOr(err error) error {
 	var e *refusal
-	if !r.chosen && errors.As(err, &e) && (e.code == "channel_not_found" || e.code == "missing_scope" && strings.Contains(e.needed, "groups:")) {
-		return source.ErrPartGone
+	if !errors.As(err, &e) || e.code != "channel_not_found" && (e.code != "missing_scope" || !strings.Contains(e.needed, "groups:")) {
+		return err
 	}
-	return err
+	if r.chosen {
+		return fmt.Errorf("%w: %w", source.ErrPartGone, err)
+	}
+	return source.ErrPartGone
 }

@@ -128,6 +128,9 @@ func TestWhatBecomesOfAListedChannel(t *testing.T) {
 			if _, _, err = read(t, c, chosen, nil); (tt.chosen == "") != (err == nil) || err != nil && (!errors.As(err, &failed) || failed.Code != tt.chosen) {
 				t.Errorf("of a chosen channel: %v, want %q", err, tt.chosen)
 			}
+			if errors.Is(err, source.ErrPartGone) != tt.gone {
+				t.Errorf("of a chosen channel: %v; whether it is gone: want %v", err, tt.gone)
+			}
 		})
 	}
 }

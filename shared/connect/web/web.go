@@ -190,13 +190,18 @@ func (v *visit) one(ctx context.Context, address string, waited bool, page *sour
 	if errors.As(err, &answered) && !waited && (answered.Status == http.StatusTooManyRequests || answered.Status == http.StatusServiceUnavailable && answered.RetryAfter != "") {
 		return false, v.limited(u, answered)
 	}
-	gone := failed.Code == fetch.Blocked || failed.Code == fetch.Unsupported ||
-		answered != nil && (answered.Status == http.StatusNotFound || answered.Status == http.StatusGone)
-	if !gone {
+	if !gone(failed, answered) {
 		page.Unread = append(page.Unread, address)
 	}
 	page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: failed.Detail})
 	return failed.Code == fetch.TimedOut || errors.As(err, &unreached) || answered != nil && temporary(answered.Status), nil
+}
+
+// gone reports whether a page is no longer there for everyone: who may read one that needs a sign-in is not known. Status 403 does not say
+// so, because sites send it to clients that they take for too fast, too.
+func gone(failed *fetch.Error, answered *fetch.StatusError) bool {
+	return failed.Code == fetch.Blocked || failed.Code == fetch.Unsupported ||
+		answered != nil && slices.Contains([]int{http.StatusNotFound, http.StatusGone, http.StatusUnauthorized}, answered.Status)
 }
 
 // limited returns the failure for a site that wants fewer requests.

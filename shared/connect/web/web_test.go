@@ -123,20 +123,21 @@ func packed(a answer) answer {
 func TestPagesOfAList(t *testing.T) {
 	t.Parallel()
 	r := read(t, map[string]answer{"/robots.txt": {200, "User-agent: *\nDisallow: /private\nAllow: /private/open\nCrawl-delay: 2\n\nUser-agent: Docent\nDisallow: /drafts\nCrawl-delay: 3\n"},
-		"/a": article("A"), "/drafts/b": article("B"), "/private/c": article("C"), "/broken": {500, "oops"}})
+		"/a": article("A"), "/drafts/b": article("B"), "/private/c": article("C"), "/broken": {500, "oops"},
+		"/removed": {410, ""}, "/members": {401, ""}, "/refused": {403, ""}})
 	var urls []string
-	for _, path := range []string{"/a", "/drafts/b", "/private/c", "/missing", "/broken"} {
+	for _, path := range []string{"/a", "/drafts/b", "/private/c", "/missing", "/broken", "/removed", "/members", "/refused"} {
 		urls = append(urls, r.url+path)
 	}
 	got, _, err := r.read(urlSettings(urls), nil)
-	if err != nil || !slices.Equal(got.items, []string{"/a", "/private/c"}) || !slices.Equal(got.kept, []string{"/broken"}) ||
-		!slices.Equal(got.left, []string{"/drafts/b", "/missing", "/broken"}) {
+	if err != nil || !slices.Equal(got.items, []string{"/a", "/private/c"}) || !slices.Equal(got.kept, []string{"/broken", "/refused"}) ||
+		!slices.Equal(got.left, []string{"/drafts/b", "/missing", "/broken", "/removed", "/members", "/refused"}) {
 		t.Errorf("got %+v %v", got, err)
 	}
 	if slices.Contains(r.asked, "/drafts/b") {
 		t.Error("what robots.txt forbids was read")
 	}
-	if want := []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}; !slices.Equal(r.pauses, want) {
+	if want := slices.Repeat([]time.Duration{3 * time.Second}, 6); !slices.Equal(r.pauses, want) {
 		t.Errorf("paused %v", r.pauses)
 	}
 }

@@ -19,7 +19,7 @@ from .folder import FolderResult, Prepare, put_folder
 from .proxy import proxy_of
 from .rest import AuthenticatedClient
 from .rest.api.answers import ask_question, get_answer, list_answers
-from .rest.api.collections import create_collection, list_collections
+from .rest.api.collections import create_collection, get_collection, list_collections
 from .rest.api.documents import list_documents
 from .rest.api.security_events import list_security_events
 from .rest.models.answer import Answer
@@ -34,6 +34,9 @@ from .rest.types import UNSET, Response
 from .retries import TRIES, AsyncRetries, Retries
 
 DEFAULT_SERVER = "http://127.0.0.1:8080/v1"
+
+# _REUSED bounds the keys that Docent.collection tries: one for each collection of that name made and removed within a day.
+_REUSED = 25
 
 T = TypeVar("T")
 
@@ -195,7 +198,24 @@ class Docent:
         if found:
             return found[0]
         body = CollectionInput(name=name, description=description or f"Documents of {name}.")
-        response = create_collection.sync_detailed(client=self.rest, body=body, idempotency_key=str(uuid.uuid4()))
+        for turn in range(_REUSED):
+            # Programs that find none side by side send the same key, and get the same collection.
+            made = self._create(body, str(uuid.uuid5(uuid.NAMESPACE_OID, f"docent collection\0{body.name}\0{body.description}\0{turn}")))
+            try:
+                response = get_collection.sync_detailed(made.id, client=self.rest)
+            except DocentError as error:
+                if error.status != 404:
+                    raise
+                continue  # the reply was that of a day's first call, and the collection was removed since
+            now = _known(response)
+            if not isinstance(now, Collection):
+                raise _unexpected(response)
+            if now.name == name:
+                return now
+        return self._create(body, str(uuid.uuid4()))
+
+    def _create(self, body: CollectionInput, idempotency_key: str) -> Collection:
+        response = create_collection.sync_detailed(client=self.rest, body=body, idempotency_key=idempotency_key)
         made = _known(response)
         if not isinstance(made, Collection):
             raise _unexpected(response)

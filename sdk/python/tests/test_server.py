@@ -8,6 +8,7 @@ import tempfile
 import unittest
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import httpx
 
 from docent_client import AnswerEvent, Docent, DocentError
 from docent_client.rest.api.answers import list_answers
-from docent_client.rest.api.collections import list_collections
+from docent_client.rest.api.collections import delete_collection, list_collections
 from docent_client.rest.api.documents import put_document
 from docent_client.rest.models.access import Access
 from docent_client.rest.models.collection import Collection
@@ -67,6 +68,16 @@ class TestServer(unittest.TestCase):
         result = cls.docent.put_folder(cls.folder, cls.handbook.id, base_uri="https://wiki.example/docs", wait=120)
         assert not result.failed and not result.pending, result
         assert [str(path.relative_to(cls.folder)) for path in result.put] == ["sub dir/lunch.txt", "undo.md"], result
+
+    def test_collections_of_a_name_asked_for_at_once_are_one(self) -> None:
+        name = f"once {uuid.uuid4().hex[:8]}"
+        with ThreadPoolExecutor(8) as pool:
+            ids = {made.id for made in pool.map(lambda _: self.docent.collection(name), range(8))}
+        self.assertEqual(len(ids), 1)
+        delete_collection.sync_detailed(ids.pop(), client=self.docent.rest)
+        again = self.docent.collection(name)
+        self.assertEqual(self.docent.collection(name).id, again.id)
+        self.assertIn(again.id, [c.id for c in self.docent.collections()])
 
     def test_ask_waits_for_the_answer(self) -> None:
         identifier = str(uuid.uuid4())

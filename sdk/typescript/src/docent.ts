@@ -1,4 +1,4 @@
-import { errorOf } from "./errors.js";
+import { DocentError, errorOf } from "./errors.js";
 import { answerEventOf, readEvents, type AnswerEvent } from "./events.js";
 import { createClient, type Client } from "./rest/client/index.js";
 import * as rest from "./rest/index.js";
@@ -177,9 +177,33 @@ export class Docent {
     for await (const collection of this.collections()) if (collection.name === name) found.push(collection);
     if (found.length > 1) throw new Error(`${found.length} collections have the name ${name}; choose one by its id`);
     if (found[0]) return found[0];
-    const headers = { "Idempotency-Key": crypto.randomUUID() };
+    for (let turn = 0; turn < reused; turn++) {
+      // Programs that find none side by side send the same key, and get the same collection.
+      const made = await this.#createCollection(name, description, await digest(["docent collection", name, description, turn].join("\0")));
+      try {
+        const now = (await rest.getCollection({ client: this.rest, path: { collectionId: made.id }, throwOnError: true })).data;
+        if (now.name === name) return now;
+      } catch (error) {
+        // The reply was that of a day's first call, and the collection was removed since.
+        if (!(error instanceof DocentError) || error.status !== 404) throw error;
+      }
+    }
+    return this.#createCollection(name, description, crypto.randomUUID());
+  }
+
+  async #createCollection(name: string, description: string, key: string): Promise<rest.Collection> {
+    const headers = { "Idempotency-Key": key };
     return (await rest.createCollection({ client: this.rest, body: { name, description }, headers, throwOnError: true })).data;
   }
+}
+
+/** reused bounds the keys that Docent.collection tries: one for each collection of that name made and removed within a day. */
+const reused = 25;
+
+/** digest returns the SHA-256 of a text in hexadecimal. */
+async function digest(text: string): Promise<string> {
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function questionOf(question: string, { filter, previousQuestionId }: AskOptions): rest.Question {

@@ -6,7 +6,7 @@ import { basename, join, relative } from "node:path";
 import { after, before, test } from "node:test";
 import { Docent, DocentError, type AnswerEvent, type Collection } from "docent-client";
 import { putFolder } from "docent-client/node";
-import { importItems, listAnswers, putDocument, searchContext } from "docent-client/rest";
+import { deleteCollection, importItems, listAnswers, putDocument, searchContext } from "docent-client/rest";
 
 const question = "How do I roll back a release?";
 const docent = new Docent();
@@ -124,6 +124,16 @@ test("security events are read to the end", async () => {
   const last = pages.at(-1);
   assert.ok(count(pages) > 0 && last && !last.hasMore && last.nextCursor);
   assert.ok(count(await all(docent.securityEvents(last.nextCursor))) < count(pages));
+});
+
+test("collections of a name asked for at once are one", async () => {
+  const name = newName("once");
+  const ids = new Set((await Promise.all(Array.from({ length: 8 }, () => docent.collection(name)))).map((c) => c.id));
+  assert.equal(ids.size, 1);
+  await deleteCollection({ client: docent.rest, path: { collectionId: [...ids][0]! } });
+  const again = await docent.collection(name);
+  assert.equal((await docent.collection(name)).id, again.id);
+  assert.ok((await all(docent.collections())).some((c) => c.id === again.id));
 });
 
 test("files that are gone are deleted", async () => {

@@ -36,6 +36,38 @@ func TestAnAddressLeadsToNoOtherPath(t *testing.T) {
 	}
 }
 
+// TestAPageThatFailsLeavesTheOthers: a reply that a page cannot show does not take the menu and the other pages with it.
+func TestAPageThatFailsLeavesTheOthers(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	replace := func(when string) {
+		browser.Value[bool](b, `(() => {
+			const real = (window.realFetch ??= window.fetch.bind(window));
+			window.fetch = (path, o) => (`+when+`) ? Promise.resolve(Response.json([null])) : real(path, o);
+			return true;
+		})()`)
+	}
+	replace(`path.includes("/collections")`)
+	open(b, "collections")
+	b.Wait("This page failed")
+	b.Click("Try again")
+	b.Wait("This page failed")
+	open(b, "search")
+	b.Gone("This page failed")
+	open(b, "collections")
+	b.Wait("This page failed")
+	replace("false")
+	open(b, "search")
+	open(b, "collections")
+	b.Wait("Create collection")
+	b.Gone("This page failed")
+	for _, fault := range b.Faults() {
+		if !strings.Contains(fault, "TypeError") {
+			t.Errorf("in the console: %s", fault)
+		}
+	}
+}
+
 // TestSigningOutFailsAloud: whoever could not be signed out is told so.
 func TestSigningOutFailsAloud(t *testing.T) {
 	t.Parallel()

@@ -37,7 +37,7 @@ var larger = map[string]int64{
 	// new settings at the providers.
 	"admin": 14<<20 + 512<<10,
 	// 14.0 MiB, in steps of 64 KiB: it has the protocols of identity providers, the client of KMS, and the pages.
-	"dashboard": 14<<20 + 64<<10,
+	"dashboard": 14<<20 + 128<<10,
 }
 
 // TestDeployedBinariesAreSmall builds with the options of make build.

@@ -1,5 +1,5 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call, Failure, whenSignedOut } from "./api";
 import { Icon } from "./icons";
 import { useAction, useLoad } from "./load";
@@ -103,6 +103,17 @@ function pageOf(route: string[]): ComponentChildren {
 			<p>
 				<a href={to("ask")}>Go to Ask</a>
 			</p>
+		</Page>
+	);
+}
+
+/** Shows what a page that cannot be drawn failed with. The menu and the other pages go on. */
+function Guarded({ children }: { children: ComponentChildren }) {
+	const [error, again] = useErrorBoundary((e) => console.error(e));
+	if (!error) return <>{children}</>;
+	return (
+		<Page title="This page failed" about="Something in it could not be shown. The other pages are not affected.">
+			<Problem error={error} retry={again} />
 		</Page>
 	);
 }
@@ -306,7 +317,7 @@ function Frame({ route, me }: { route: string[]; me: Me }) {
 					</div>
 				</aside>
 				<main ref={main} id="main" tabIndex={-1}>
-					{pageOf(route)}
+					<Guarded key={address}>{pageOf(route)}</Guarded>
 				</main>
 			</div>
 		</>

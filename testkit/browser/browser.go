@@ -122,11 +122,13 @@ func (b *Tab) listen(event any) {
 	}
 }
 
-// Faults returns the errors in the console so far.
+// Faults returns the errors in the console since the last call.
 func (b *Tab) Faults() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]string(nil), b.faults...)
+	faults := b.faults
+	b.faults = nil
+	return faults
 }
 
 // do runs an action within the patience of a step.

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-NR5UM6XV.js";import"./part-NZDPUU72.js";import"./part-QNYQP643.js";import"./part-UFHVWVLJ.js";import"./part-XHOUPU25.js";export{c as Tokens,b as scopes,a as sources};

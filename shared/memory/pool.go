@@ -39,6 +39,7 @@ type owner struct {
 type waiter struct {
 	name    string
 	n       int64
+	first   bool // before the owner's requests without it
 	granted chan struct{}
 }
 
@@ -85,17 +86,20 @@ func (p *Pool) try(name string, n int64) bool {
 	return true
 }
 
-// take takes n units for the owner, waiting for them if necessary, before the owner's other requests if first is set.
+// take takes n units for the owner, waiting for them if necessary, in turn: with first, before the owner's requests without it.
 // It returns ErrBusy if ctx ends first.
 func (p *Pool) take(ctx context.Context, name string, n int64, first bool) error {
 	p.mu.Lock()
-	w := &waiter{name, n, make(chan struct{})}
+	w := &waiter{name, n, first, make(chan struct{})}
 	p.owner(name).waiting++
+	place := len(p.waiting)
 	if first {
-		p.waiting = slices.Insert(p.waiting, 0, w)
-	} else {
-		p.waiting = append(p.waiting, w)
+		place = slices.IndexFunc(p.waiting, func(w *waiter) bool { return !w.first })
+		if place < 0 {
+			place = len(p.waiting)
+		}
 	}
+	p.waiting = slices.Insert(p.waiting, place, w)
 	p.serve()
 	p.mu.Unlock()
 	select {
@@ -120,7 +124,7 @@ func (p *Pool) take(ctx context.Context, name string, n int64, first bool) error
 	return ErrBusy
 }
 
-// force takes n units for the owner even if they are not free. Nobody is granted others before as many are free again.
+// force takes n units for the owner even if they are not free. Nobody is granted others, but for spare ones, before as many are free again.
 func (p *Pool) force(name string, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -62,7 +62,8 @@ func (w *Work) setPlaced(placed bool) {
 // Pause gives up the place of the work of ctx while it waits for the disk, for another machine
 // or for the model, so that requests that need a processor are handled in the meantime. The
 // caller calls resume when the wait is over; it waits until the work has a place again, before requests that begin, but not for ever: the
-// caller may hold what those wait for who have the places. Then the work takes a place although none is free, so that others wait for two.
+// caller may hold what those wait for who have the places. After that, and when ctx has ended, the work takes a place although none is
+// free, so that others wait for two, but for spare places.
 func Pause(ctx context.Context) (resume func()) {
 	w := workOf(ctx)
 	if w == nil || !w.pause() {
@@ -77,7 +78,7 @@ func Pause(ctx context.Context) (resume func()) {
 		ctx, cancel := context.WithTimeout(ctx, min(resumeTime, w.room.Patience))
 		defer cancel()
 		w.place.Retake(ctx, 1)
-		w.setPlaced(true)
+		w.setResumed()
 	}
 }
 
@@ -93,6 +94,13 @@ func (w *Work) pause() bool {
 		w.place.Shrink(0)
 	}
 	return w.paused
+}
+
+// setResumed notes that the work has a place again, unless it gave it up for good in the meantime.
+func (w *Work) setResumed() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.placed, w.paused = w.paused, false
 }
 
 func (w *Work) needsPlace() bool {

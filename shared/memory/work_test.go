@@ -103,6 +103,8 @@ func TestWorkResumesBeforeOtherWorkBegins(t *testing.T) {
 		r := newRoom()
 		ctx, paused := begun(t, r, "a")
 		resume := memory.Pause(ctx)
+		later, pausedLater := begun(t, r, "a")
+		resumeLater := memory.Pause(later)
 		_, first := begun(t, r, "a")
 		_, second := begun(t, r, "a")
 		var order []string
@@ -122,10 +124,16 @@ func TestWorkResumesBeforeOtherWorkBegins(t *testing.T) {
 			paused.End()
 		})
 		synctest.Wait()
+		all.Go(func() {
+			resumeLater()
+			order = append(order, "resumed later")
+			pausedLater.End()
+		})
+		synctest.Wait()
 		first.End()
 		all.Wait()
 		second.End()
-		if !slices.Equal(order, []string{"resumed", "begun"}) {
+		if !slices.Equal(order, []string{"resumed", "resumed later", "begun"}) {
 			t.Errorf("in the order %v", order)
 		}
 	})
@@ -185,6 +193,33 @@ func TestAWorkThatResumesTwiceTakesOnePlace(t *testing.T) {
 			t.Errorf("%d places are taken", r.Places.Held())
 		}
 		second.End()
+		w.End()
+	})
+}
+
+// TestWorkThatYieldsWhileItResumesHasNoPlace: another of its goroutines will wait for other machines, so the place is given up for good.
+func TestWorkThatYieldsWhileItResumesHasNoPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom()
+		ctx, w := begun(t, r, "a")
+		resume := memory.Pause(ctx)
+		_, first := begun(t, r, "b")
+		_, second := begun(t, r, "c")
+		var all sync.WaitGroup
+		all.Go(resume)
+		synctest.Wait()
+		memory.Yield(ctx)
+		first.End()
+		all.Wait()
+		_, third := begun(t, r, "d")
+		began := time.Now()
+		memory.Pause(ctx)()
+		if waited := time.Since(began); waited != 0 || r.Places.Held() != 2 {
+			t.Errorf("it waited %v for a place, %d are taken", waited, r.Places.Held())
+		}
+		second.End()
+		third.End()
 		w.End()
 	})
 }

@@ -229,11 +229,7 @@ func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (repla
 		}
 		segments = append(segments, s)
 	}
-	current, err := ix.current(ctx, teamID, segments)
-	if err != nil {
-		return 0, false, err
-	}
-	b, err := segment.Combine(segments, current)
+	b, err := ix.combine(ctx, teamID, segments)
 	if part := new(segment.PartError); isLost(err) && errors.As(err, &part) {
 		return ix.lost(ctx, teamID, d.records[part.Part], part.Err)
 	}
@@ -253,6 +249,15 @@ func (ix *Index) mergeOne(ctx context.Context, teamID string, d dueMerge) (repla
 	return len(d.records), false, nil
 }
 
+// combine makes one segment of the current documents of segments.
+func (ix *Index) combine(ctx context.Context, teamID string, segments []*segment.Segment) (segment.File, error) {
+	current, err := ix.current(ctx, teamID, segments)
+	if err != nil {
+		return segment.File{}, err
+	}
+	return segment.Combine(segments, current)
+}
+
 // lost marks r, which could not be read, unless another worker has merged it.
 func (ix *Index) lost(ctx context.Context, teamID string, r record, err error) (replaced int, marked bool, _ error) {
 	if _, gone := ix.Table.Get(ctx, r.key(teamID)); errors.Is(gone, table.ErrNotFound) {
@@ -269,15 +274,15 @@ func passagesOf(segments []*segment.Segment) int {
 	return n
 }
 
-// current returns the current versions of all documents of segments.
+// current returns the current versions of all documents of segments. The error about one of segments is a segment.PartError.
 func (ix *Index) current(ctx context.Context, teamID string, segments []*segment.Segment) (map[uuid.UUID]int64, error) {
 	all := map[uuid.UUID]int64{}
 	var ids []uuid.UUID
-	for _, s := range segments {
+	for part, s := range segments {
 		for i := range s.Documents {
 			id, _, err := s.Identify(i)
 			if err != nil {
-				return nil, fmt.Errorf("read the documents of a segment: %w", err)
+				return nil, &segment.PartError{Part: part, Err: err}
 			}
 			ids = append(ids, id)
 		}

@@ -235,6 +235,55 @@ func spoilUnder(t testing.TB, x *search.Index, prefix string) {
 	}
 }
 
+// TestAMergeMarksASegmentWhoseDamageItMeetsLate: the segments have several pages, of which a merge reads most after it has opened them all.
+func TestAMergeMarksASegmentWhoseDamageItMeetsLate(t *testing.T) {
+	t.Parallel()
+	const documents = 400 // of a segment
+	for where, place := range map[string]func(data []byte) int{
+		"postings":  func([]byte) int { return 4096 + 100 },
+		"documents": func(data []byte) int { return len(data) - 1000 - 24*documents/2 }, // before the sums of pages and the footer
+	} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			x, lib, _ := newIndex(t)
+			x.OnFault = func(context.Context, error) {}
+			x.ReadByRange(1)
+			for n := range 10 {
+				var docs []search.Document
+				for i := range documents {
+					docs = append(docs, doc("wiki", fmt.Sprint(n, " ", i), fmt.Sprintf("zebra word%d other%d", i, i/7), 1))
+				}
+				publish(t, x, lib, docs...)
+			}
+			var name string
+			for b, err := range x.Blobs.List(t.Context(), "") {
+				if name = b.Name; err != nil {
+					t.Fatal(err)
+				}
+			}
+			data, err := x.Blobs.Get(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data = slices.Clone(data)
+			data[place(data)] ^= 1
+			if err := errors.Join(x.Blobs.Delete(t.Context(), name), x.Blobs.Put(t.Context(), name, data)); err != nil {
+				t.Fatal(err)
+			}
+			if n := merge(t, x); n != 0 {
+				t.Errorf("merged %d segments of which one is damaged", n)
+			}
+			if reasons, err := x.Outdated(t.Context(), team); err != nil || reasons["damaged"] != 1 || len(levels(t, x)) != 10 {
+				t.Errorf("outdated: %v of %d: %v", reasons, len(levels(t, x)), err)
+			}
+			rebuild(t, rebuilder(x).SliceOf(1000))
+			if r, err := x.Check(t.Context(), team); err != nil || len(r.Damaged) != 0 || len(r.Current) != 10*documents {
+				t.Errorf("repaired: %d documents, damaged %v: %v", len(r.Current), r.Damaged, err)
+			}
+		})
+	}
+}
+
 func TestQueryGoesOnWhenAMergeTakesItsSegment(t *testing.T) {
 	t.Parallel()
 	x, lib, clock := newIndex(t)

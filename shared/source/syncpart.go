@@ -35,7 +35,7 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 		err = r.readPages(ctx, part, &p)
 	}
 	if errors.Is(err, ErrPartGone) {
-		if p.Listed || begun { // else it has no items
+		if p.Listed || begun || p.Checkpoint != nil { // else nothing was read of it
 			if removed := r.removePart(ctx, part); removed != nil {
 				return removed
 			}

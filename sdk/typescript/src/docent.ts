@@ -179,7 +179,7 @@ export class Docent {
     if (found[0]) return found[0];
     for (let turn = 0; turn < reused; turn++) {
       // Programs that find none side by side send the same key, and get the same collection.
-      const made = await this.#createCollection(name, description, await digest(["docent collection", name, description, turn].join("\0")));
+      const made = await this.#createCollection(name, description, await nameUUID(["docent collection", name, description, turn].join("\0")));
       try {
         const now = (await rest.getCollection({ client: this.rest, path: { collectionId: made.id }, throwOnError: true })).data;
         if (now.name === name) return now;
@@ -200,10 +200,14 @@ export class Docent {
 /** reused bounds the keys that Docent.collection tries: one for each collection of that name made and removed within a day. */
 const reused = 25;
 
-/** digest returns the SHA-256 of a text in hexadecimal. */
-async function digest(text: string): Promise<string> {
-  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  return Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join("");
+/** nameUUID returns the UUID of version 5 of a text (RFC 9562), the same as the other clients of Docent. */
+async function nameUUID(text: string): Promise<string> {
+  const namespace = [0x6b, 0xa7, 0xb8, 0x12, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8]; // of OIDs
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-1", Uint8Array.of(...namespace, ...new TextEncoder().encode(text)))).slice(0, 16);
+  sum[6] = (sum[6]! & 0x0f) | 0x50;
+  sum[8] = (sum[8]! & 0x3f) | 0x80;
+  const hex = Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 function questionOf(question: string, { filter, previousQuestionId }: AskOptions): rest.Question {

@@ -88,11 +88,17 @@ func (r *reading) pass(c about, err error, at []byte, yield func(source.SyncPage
 // other errors as they are.
 func (r *reading) goneOr(err error) error {
 	var e *refusal
-	if !errors.As(err, &e) || e.code != "channel_not_found" && (e.code != "missing_scope" || !strings.Contains(e.needed, "groups:")) {
+	if !errors.As(err, &e) || e.code != "channel_not_found" && !e.needsOnlyGroups() {
 		return err
 	}
 	if r.chosen {
 		return fmt.Errorf("%w: %w", source.ErrPartGone, err)
 	}
 	return source.ErrPartGone
+}
+
+// needsOnlyGroups reports whether Slack asks for scopes of private channels. It may name those of all kinds of channels, when the app has none
+// of them; that tells nothing about the channel.
+func (e *refusal) needsOnlyGroups() bool {
+	return e.code == "missing_scope" && strings.Contains(e.needed, "groups:") && !strings.Contains(e.needed, "channels:")
 }

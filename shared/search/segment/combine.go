@@ -138,6 +138,7 @@ func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UU
 	if err != nil {
 		return nil, err
 	}
+	defer s.forgetWindows()
 	given := w.setCopiers(sets)
 	document, stays := -1, false
 	for i := range numbers {

@@ -7,7 +7,7 @@ import (
 )
 
 // windowBytes is how much of each section of a segment is in memory while it is read in order. A merge reads two
-// sections of each of its segments at a time.
+// sections of each of its segments of postings at a time, and four of vectors of one of them.
 const windowBytes = 256 << 10
 
 // window is the part of a section that was read last.
@@ -36,9 +36,16 @@ func openInOrder(ctx context.Context, blobs blob.Store, name string, size, windo
 	if err != nil {
 		return nil, err
 	}
-	s.pages.windows[secLengths].data = nil
 	s.lengths, err = unpackLengths(packed, s.Passages, s.SumLengths)
+	s.forgetWindows()
 	return s, err
+}
+
+// forgetWindows drops what is in memory of a segment that is read in order.
+func (s *Segment) forgetWindows() {
+	if s.pages != nil {
+		clear(s.pages.windows[:])
+	}
 }
 
 // next returns size bytes of a section, and reads more behind them if they are not in its window. Later calls leave them as they are.

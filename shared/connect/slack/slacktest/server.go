@@ -1,6 +1,7 @@
 package slacktest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net"
@@ -69,6 +70,7 @@ type Server struct {
 	Emails   map[string]string // of users by id, who are named after it
 	PerPage  int               // the most messages of a reply
 	Lacks    string            // a scope that the app does not have
+	Needed   string            // what it is told that it needs; empty: Lacks
 	Stored   map[string][]byte // files by id
 	Before   func(n int, w http.ResponseWriter) (answered bool)
 	requests []string
@@ -174,7 +176,7 @@ func (s *Server) reply(method string, q *http.Request) map[string]any {
 	case scopes[method] == "":
 		return refused("unknown_method")
 	case scopeOf(method, c) == s.Lacks:
-		return map[string]any{"ok": false, "error": "missing_scope", "needed": s.Lacks, "provided": "team:read"}
+		return map[string]any{"ok": false, "error": "missing_scope", "needed": cmp.Or(s.Needed, s.Lacks), "provided": "team:read"}
 	case method == "users.list":
 		return s.users()
 	case method == "conversations.list":

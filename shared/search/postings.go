@@ -15,22 +15,17 @@ import (
 // collector does not search.
 type postingLists struct {
 	seed  maphash.Seed
-	slots []uint32         // a hash table with linear probing: the number of a term plus one
-	text  strings.Builder  // the terms, one after the other
-	terms paged[termList]  // by the number of the term
-	older paged[olderItem] // all postings that are not the last of their term
+	slots []uint32        // a hash table with linear probing: the number of a term plus one
+	text  strings.Builder // the terms, one after the other
+	terms paged[termList] // by the number of the term
+	older chains          // the postings of terms but for the last of each
 }
 
 // termList is a term with its last posting.
 type termList struct {
 	end   uint32 // of the term in the text
-	older uint32 // the posting before the last, as its place in older plus one; 0: none
+	older uint32 // the number of its list of older postings plus one; 0: none
 	last  segment.Posting
-}
-
-type olderItem struct {
-	segment.Posting
-	older uint32 // as in termList
 }
 
 // minSlots is the size of a small hash table, a power of two.
@@ -49,8 +44,10 @@ func (l *postingLists) add(term string, passage, weight uint32) {
 	case t.last.Passage == passage:
 		t.last.Frequency += weight
 	default:
-		l.older.add(olderItem{t.last, t.older})
-		t.older = uint32(l.older.n)
+		if t.older == 0 {
+			t.older = uint32(l.older.begin() + 1)
+		}
+		l.older.add(int(t.older-1), t.last)
 		t.last = segment.Posting{Passage: passage, Frequency: weight}
 	}
 }
@@ -109,13 +106,11 @@ func (l *postingLists) write(w *segment.Writer) {
 	var list []segment.Posting
 	for _, t := range l.sorted() {
 		of := l.terms.at(int(t.number))
-		list = append(list[:0], of.last)
-		for at := of.older; at > 0; {
-			older := l.older.at(int(at - 1))
-			list = append(list, older.Posting)
-			at = older.older
+		list = list[:0]
+		if of.older > 0 {
+			list = l.older.appendTo(list, int(of.older-1))
 		}
-		slices.Reverse(list)
+		list = append(list, of.last)
 		w.Term(l.term(int(t.number)), list)
 	}
 }

@@ -61,3 +61,40 @@ func TestPostingListsAreComplete(t *testing.T) {
 		}
 	})
 }
+
+// TestLongPostingListsAreComplete has terms in every, every second, and up to every twelfth of
+// many passages, so that their lists grow at the same time, over many slices and pages.
+func TestLongPostingListsAreComplete(t *testing.T) {
+	t.Parallel()
+	const weight, most = 200, 12 // the frequency takes two bytes
+	passages := make([][]string, 20_000)
+	for n := range passages {
+		for every := 1; every <= most; every++ {
+			if n%every == 0 {
+				passages[n] = append(passages[n], fmt.Sprint("every", every))
+			}
+		}
+	}
+	s, err := search.Lists(passages, weight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Check(); err != nil {
+		t.Fatal(err)
+	}
+	for every := 1; every <= most; every++ {
+		list, err := s.Find(fmt.Sprint("every", every))
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := 0
+		if err := list.Each(func(passage int, frequency uint32) {
+			if passage != next || frequency != weight {
+				t.Fatalf("every %d: passage %d with frequency %d, want %d with %d", every, passage, frequency, next, weight)
+			}
+			next += every
+		}); err != nil || next < len(passages) {
+			t.Fatalf("every %d: ends before passage %d, %v", every, next, err)
+		}
+	}
+}

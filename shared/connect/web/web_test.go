@@ -69,6 +69,29 @@ func read(t *testing.T, pages map[string]answer) *reading {
 }
 
 // result is what Read yielded, as paths.
+// articles puts n articles on the site and returns their addresses.
+func (r *reading) articles(n int) (urls []string) {
+	for n := range n {
+		path := fmt.Sprintf("/%02d", n)
+		r.pages[path] = article(path)
+		urls = append(urls, r.url+path)
+	}
+	return urls
+}
+
+// firstCheckpoint returns the checkpoint of the first page of a sync that goes no further.
+func (r *reading) firstCheckpoint(s source.Settings) []byte {
+	r.t.Helper()
+	for page, err := range r.c.Read(r.t.Context(), source.Access{Settings: s}, "pages", nil) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		return page.Checkpoint
+	}
+	r.t.Fatal("no page was read")
+	return nil
+}
+
 type result struct{ items, kept, left, why []string }
 
 func (r *reading) read(s source.Settings, checkpoint []byte) (result, []byte, error) {
@@ -347,21 +370,8 @@ func TestASitemapIsUnpackedWhileItIsRead(t *testing.T) {
 func TestReadResumesAtACheckpoint(t *testing.T) {
 	t.Parallel()
 	r := read(t, map[string]answer{})
-	var urls []string
-	for n := range 25 {
-		path := fmt.Sprintf("/%02d", n)
-		r.pages[path] = article(path)
-		urls = append(urls, r.url+path)
-	}
-	var checkpoint []byte
-	for page, err := range r.c.Read(t.Context(), source.Access{Settings: urlSettings(urls)}, "pages", nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		checkpoint = page.Checkpoint
-		break
-	}
-	got, _, err := r.read(urlSettings(urls), checkpoint)
+	urls := r.articles(25)
+	got, _, err := r.read(urlSettings(urls), r.firstCheckpoint(urlSettings(urls)))
 	if err != nil || len(got.items) != 15 || got.items[0] != "/10" {
 		t.Errorf("got %v %v", got.items, err)
 	}
@@ -371,23 +381,11 @@ func TestReadResumesAtACheckpoint(t *testing.T) {
 func TestASitemapThatChangesBetweenTwoCalls(t *testing.T) {
 	t.Parallel()
 	r := read(t, map[string]answer{})
-	var urls []string
-	for n := range 25 {
-		path := fmt.Sprintf("/%02d", n)
-		r.pages[path] = article(path)
-		urls = append(urls, r.url+path)
-	}
+	urls := r.articles(25)
 	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
 	for _, left := range [][]string{slices.Delete(slices.Clone(urls), 3, 6), slices.Delete(slices.Clone(urls), 9, 10)} {
 		r.pages["/sitemap.xml"] = sitemap(urls...)
-		var checkpoint []byte
-		for page, err := range r.c.Read(t.Context(), source.Access{Settings: settings}, "pages", nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkpoint = page.Checkpoint
-			break
-		}
+		checkpoint := r.firstCheckpoint(settings)
 		r.pages["/sitemap.xml"] = sitemap(left...)
 		if got, _, err := r.read(settings, checkpoint); err != nil || len(got.items) != 15 || got.items[0] != "/10" {
 			t.Errorf("got %v %v", got.items, err)
@@ -399,12 +397,7 @@ func TestASitemapThatChangesBetweenTwoCalls(t *testing.T) {
 func TestASiteThatAsksForLongPausesIsReadInSmallSteps(t *testing.T) {
 	t.Parallel()
 	r := read(t, map[string]answer{"/robots.txt": {200, "User-agent: *\nCrawl-delay: 25\n"}})
-	var urls []string
-	for n := range 9 {
-		path := fmt.Sprintf("/%d", n)
-		r.pages[path] = article(path)
-		urls = append(urls, r.url+path)
-	}
+	urls := r.articles(9)
 	clock, items := now, 0
 	r.c.Now = func() time.Time { return clock }
 	r.c.Pause = func(_ context.Context, d time.Duration) error { clock = clock.Add(d); return nil }

@@ -45,6 +45,7 @@ type turn struct {
 	flag     int64 // the version of its pending item
 	state    map[string]int64
 	holder   string // names this turn in the state
+	begun    time.Time
 	disable  DisabledReason
 }
 
@@ -130,8 +131,8 @@ func (t *turn) goesOn(ctx context.Context) (bool, error) {
 
 // run makes rounds until nothing is due, the endpoint has to rest or the turn is over.
 func (t *turn) run(ctx context.Context) error {
-	begun := t.Now()
-	for ctx.Err() == nil && t.Now().Sub(begun) < turnTime && t.state[pausedField] <= t.now().UnixMilli() && t.disable == "" {
+	t.begun = t.Now()
+	for ctx.Err() == nil && !t.isOver() && t.state[pausedField] <= t.now().UnixMilli() && t.disable == "" {
 		due, err := t.due(ctx)
 		if err != nil {
 			return err
@@ -148,6 +149,9 @@ func (t *turn) run(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
+
+// isOver reports whether another turn is to go on. A post under way is still waited for.
+func (t *turn) isOver() bool { return t.Now().Sub(t.begun) >= turnTime }
 
 // due returns the deliveries that are due, those due longest first, and removes waiting items that
 // are outdated.
@@ -237,7 +241,7 @@ func (t *turn) round(ctx context.Context, due []Delivery) error {
 					t.disable = Gone
 				}
 				mu.Unlock()
-				if err != nil || !reply.succeeded() {
+				if err != nil || !reply.succeeded() || t.isOver() {
 					return // the next ones of this subject stay due
 				}
 			}

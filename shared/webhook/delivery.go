@@ -43,6 +43,7 @@ type Delivery struct {
 	NextAttemptAt *time.Time
 
 	subject string // deliveries about one subject are made in their order, as far as they succeed
+	notice  string // its id: those of events of one moment sort in the order of the events
 	version int64
 }
 
@@ -53,6 +54,7 @@ type storedDelivery struct {
 	Status   Status          `json:"status"`
 	Payload  json.RawMessage `json:"payload"`
 	Subject  string          `json:"subject,omitempty"`
+	Notice   string          `json:"notice,omitempty"`
 	Attempts int             `json:"attempts,omitempty"`
 	Last     int64           `json:"last,omitempty"` // Unix milliseconds of the last attempt
 	Code     int             `json:"code,omitempty"`
@@ -70,7 +72,7 @@ func deliveryID(teamID string, n pending.Notice) string {
 }
 
 func (d Delivery) item(teamID, endpoint string) (table.Item, error) {
-	s := storedDelivery{Type: d.Type, At: d.At.UnixMilli(), Status: d.Status, Payload: d.Payload, Subject: d.subject,
+	s := storedDelivery{Type: d.Type, At: d.At.UnixMilli(), Status: d.Status, Payload: d.Payload, Subject: d.subject, Notice: d.notice,
 		Attempts: d.Attempts, Code: d.LastStatus, Error: d.LastError}
 	if d.LastAttemptAt != nil {
 		s.Last = d.LastAttemptAt.UnixMilli()
@@ -91,8 +93,8 @@ func deliveryFrom(item table.Item) (Delivery, error) {
 	if err := json.Unmarshal(item.Body, &s); err != nil {
 		return Delivery{}, fmt.Errorf("decode delivery: %w", err)
 	}
-	d := Delivery{ID: item.Sort, Type: s.Type, At: fromMillis(s.At), Status: s.Status, Payload: s.Payload, subject: s.Subject, Attempts: s.Attempts,
-		LastStatus: s.Code, LastError: s.Error, version: item.Version}
+	d := Delivery{ID: item.Sort, Type: s.Type, At: fromMillis(s.At), Status: s.Status, Payload: s.Payload, subject: s.Subject, notice: s.Notice,
+		Attempts: s.Attempts, LastStatus: s.Code, LastError: s.Error, version: item.Version}
 	if s.Last != 0 {
 		at := fromMillis(s.Last)
 		d.LastAttemptAt = &at
@@ -144,7 +146,8 @@ type data struct {
 	Link   string           `json:"link,omitempty"`
 }
 
-// newDelivery returns the delivery of a notice, due at now.
+// newDelivery returns the delivery of a notice, due since it happened: so those that wait are made in
+// the order of the events, whichever was announced first.
 func (s *Service) newDelivery(teamID string, n pending.Notice, now time.Time) (Delivery, error) {
 	at := fromMillis(n.At)
 	p := payload{Type: n.Type, Timestamp: at.Format("2006-01-02T15:04:05.000Z"),
@@ -156,8 +159,12 @@ func (s *Service) newDelivery(teamID string, n pending.Notice, now time.Time) (D
 	if err != nil {
 		return Delivery{}, fmt.Errorf("encode event: %w", err)
 	}
+	due := now // clocks differ
+	if at.Before(now) {
+		due = at
+	}
 	return Delivery{ID: deliveryID(teamID, n), Type: n.Type, At: at, Status: Waiting, Payload: body,
-		NextAttemptAt: &now, subject: subjectOf(n), version: 1}, nil
+		NextAttemptAt: &due, subject: subjectOf(n), notice: n.ID, version: 1}, nil
 }
 
 // subjectOf returns the id of what n is about; of a security event that is what it affected.

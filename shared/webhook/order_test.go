@@ -2,10 +2,12 @@ package webhook_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
 	"docent/shared/audit"
+	"docent/shared/queue"
 	"docent/shared/webhook"
 )
 
@@ -55,5 +57,68 @@ func TestATurnEndsInTimeForASlowReceiver(t *testing.T) {
 	}
 	if n := w.pendingItems(); n != 0 {
 		t.Errorf("%d items are still pending", n)
+	}
+}
+
+// TestEventsAboutOneSubjectArriveInOrder records several events about one user in one Write and in several, and handles the
+// messages about them in every order.
+func TestEventsAboutOneSubjectArriveInOrder(t *testing.T) {
+	t.Parallel()
+	kinds := []audit.Type{audit.SCIMUserCreated, audit.SCIMUserUpdated, audit.UserRoleChanged, audit.SCIMUserDeactivated, audit.SCIMUserDeleted}
+	var want []string
+	for _, k := range kinds {
+		want = append(want, string(k))
+	}
+	for name, together := range map[string]bool{"in one write": true, "in several": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for range 5 {
+				w := newWorld(t)
+				w.endpoint("https://a.test/", want...)
+				w.work()
+				if together {
+					var all []audit.Event
+					for _, k := range kinds {
+						all = append(all, aboutOne(k))
+					}
+					if err := w.log.Write(t.Context(), team, all); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					for _, k := range kinds {
+						if err := w.log.Write(t.Context(), team, []audit.Event{aboutOne(k)}); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				w.announceFirst()
+				w.work()
+				var got []string
+				for _, p := range w.taken() {
+					got = append(got, p.kind)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+// announceFirst handles the messages that are in the queue, those sent last first, before any that they lead to.
+func (w *world) announceFirst() {
+	w.t.Helper()
+	batch, err := w.queue.Receive(w.t.Context(), queue.MaxBatch, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	slices.Reverse(batch)
+	for _, m := range batch {
+		if failed := w.Batch(w.t.Context(), []queue.Message{m}); len(failed) > 0 {
+			w.t.Fatal("an announcement failed")
+		}
+		if err := w.queue.Done(w.t.Context(), m); err != nil {
+			w.t.Fatal(err)
+		}
 	}
 }

@@ -1,10 +1,13 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -254,8 +257,10 @@ func (t *turn) round(ctx context.Context, due []Delivery) error {
 	return t.rest(ctx, success, asked)
 }
 
-// bySubject groups deliveries by their subjects, in their order.
+// bySubject groups deliveries by their subjects, in the order of their events.
 func bySubject(due []Delivery) [][]Delivery {
+	due = slices.Clone(due)
+	slices.SortStableFunc(due, func(a, b Delivery) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.notice, b.notice)) })
 	var groups [][]Delivery
 	at := map[string]int{}
 	for _, d := range due {

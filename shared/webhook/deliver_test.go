@@ -402,3 +402,64 @@ func TestAProcessAloneGoesOnAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestAReplayOfAnOldEventIsRetried replays an event that is older than what waits for a disabled endpoint may be.
+func TestAReplayOfAnOldEventIsRetried(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := w.endpoint("https://a.test/", "answer.asked")
+	w.happen(audit.AnswerAsked, 1)
+	w.work()
+	w.clock.Advance(10 * 24 * time.Hour)
+	refused := false
+	w.answer = func(webhook.Request) webhook.Reply {
+		if !refused {
+			refused = true
+			return webhook.Reply{Status: 503}
+		}
+		return webhook.Reply{Status: 204}
+	}
+	if _, err := w.Replay(t.Context(), team, e.ID, w.taken()[0].id); err != nil {
+		t.Fatal(err)
+	}
+	w.work()
+	w.pass(10*time.Minute, time.Second)
+	if n := len(w.taken()); n != 2 {
+		t.Errorf("%d posts after the replay, want 2", n)
+	}
+	if d := w.deliveries(e.ID); len(d) != 1 || d[0].Status != webhook.Delivered {
+		t.Errorf("deliveries %+v", d)
+	}
+}
+
+// TestWhatWaitedForLongIsGivenUp enables endpoints long after they were disabled, with deliveries that were attempted and that
+// were not.
+func TestWhatWaitedForLongIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]int{6 * 24 * time.Hour: 2, 8 * 24 * time.Hour: 0} {
+		w := newWorld(t)
+		e := w.endpoint("https://a.test/", "answer.asked")
+		w.answer = func(webhook.Request) webhook.Reply { return webhook.Reply{Status: 503} }
+		w.happen(audit.AnswerAsked, 1)
+		w.work()
+		w.happen(audit.AnswerAsked, 1) // the endpoint rests
+		w.work()
+		disable := func(disabled bool) {
+			if _, err := w.Update(t.Context(), team, e.ID, func(f *webhook.Fields) error { f.Disabled = disabled; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			w.work()
+		}
+		disable(true)
+		w.clock.Advance(wait)
+		w.answer = nil
+		w.taken()
+		disable(false)
+		if n := len(w.taken()); n != want {
+			t.Errorf("%d posts after %s, want %d", n, wait, want)
+		}
+		if n := w.pendingItems(); n != 0 {
+			t.Errorf("%d items are still pending", n)
+		}
+	}
+}

@@ -42,6 +42,8 @@ type Delivery struct {
 	LastError     string // one of the Reply errors; empty: a reply came
 	NextAttemptAt *time.Time
 
+	replayed time.Time // when it was replayed last; zero: never
+
 	subject string // deliveries about one subject are made in their order, as far as they succeed
 	notice  string // its id: those of events of one moment sort in the order of the events
 	version int64
@@ -55,6 +57,7 @@ type storedDelivery struct {
 	Payload  json.RawMessage `json:"payload"`
 	Subject  string          `json:"subject,omitempty"`
 	Notice   string          `json:"notice,omitempty"`
+	Replayed int64           `json:"replayed,omitempty"` // Unix milliseconds
 	Attempts int             `json:"attempts,omitempty"`
 	Last     int64           `json:"last,omitempty"` // Unix milliseconds of the last attempt
 	Code     int             `json:"code,omitempty"`
@@ -80,6 +83,9 @@ func (d Delivery) item(teamID, endpoint string) (table.Item, error) {
 	if d.NextAttemptAt != nil {
 		s.Next = d.NextAttemptAt.UnixMilli()
 	}
+	if !d.replayed.IsZero() {
+		s.Replayed = d.replayed.UnixMilli()
+	}
 	body, err := json.Marshal(s)
 	if err != nil {
 		return table.Item{}, fmt.Errorf("encode delivery: %w", err)
@@ -103,7 +109,19 @@ func deliveryFrom(item table.Item) (Delivery, error) {
 		at := fromMillis(s.Next)
 		d.NextAttemptAt = &at
 	}
+	if s.Replayed != 0 {
+		d.replayed = fromMillis(s.Replayed)
+	}
 	return d, nil
+}
+
+// hasExpired reports whether d has waited for so long that it is given up.
+func (d Delivery) hasExpired(now time.Time) bool {
+	since := d.At
+	if d.replayed.After(since) {
+		since = d.replayed
+	}
+	return now.Sub(since) > expireAfter
 }
 
 // waitingKey returns the key of the item by which a turn finds d, which waits.
@@ -270,7 +288,7 @@ func (s *Service) Replay(ctx context.Context, teamID, id, delivery string) (Deli
 			return d, nil
 		}
 		before := d.version
-		d.Status, d.Attempts, d.NextAttemptAt, d.version = Waiting, 0, &now, before+1
+		d.Status, d.Attempts, d.NextAttemptAt, d.replayed, d.version = Waiting, 0, &now, now, before+1
 		item, err := d.item(teamID, id)
 		if err != nil {
 			return d, err

@@ -207,7 +207,7 @@ func (t *turn) withoutExpired(ctx context.Context, all []Delivery) (due []Delive
 	for _, d := range all {
 		switch {
 		case d.NextAttemptAt.After(now): // it was replayed or attempted in the meantime
-		case now.Sub(d.At) > expireAfter && d.Attempts > 0:
+		case d.hasExpired(now):
 			ended := d
 			ended.Status, ended.NextAttemptAt, ended.version = Failed, nil, d.version+1
 			if err := t.record(ctx, d, ended); err != nil {

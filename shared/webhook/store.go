@@ -64,10 +64,7 @@ func endpointFrom(item table.Item) (Endpoint, error) {
 func fromMillis(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
 // endpoints are all endpoints of a team, in the order of their creation.
-type endpoints struct {
-	all     []Endpoint
-	version int64 // of the item of all; 0: there is none yet
-}
+type endpoints struct{ all []Endpoint }
 
 func (s *Service) endpoints(ctx context.Context, teamID string) (endpoints, error) {
 	var out endpoints
@@ -76,7 +73,6 @@ func (s *Service) endpoints(ctx context.Context, teamID string) (endpoints, erro
 			return out, fmt.Errorf("read webhook endpoints: %w", err)
 		}
 		if item.Sort == allSort {
-			out.version = item.Version
 			continue
 		}
 		e, err := endpointFrom(item)
@@ -111,6 +107,11 @@ func (s *Service) get(ctx context.Context, teamID, id string) (Endpoint, error) 
 // events, until no other process was in between. do returns the operations on the endpoints.
 func (s *Service) change(ctx context.Context, teamID string, do func(*endpoints) ([]audit.Event, []table.Op, error)) error {
 	for {
+		// Reading a range is not one step: what another process changes after this is noticed.
+		before, err := s.Table.Get(ctx, allKey(teamID))
+		if err != nil && !errors.Is(err, table.ErrNotFound) {
+			return fmt.Errorf("read webhook endpoints: %w", err)
+		}
 		all, err := s.endpoints(ctx, teamID)
 		if err != nil {
 			return err
@@ -119,8 +120,8 @@ func (s *Service) change(ctx context.Context, teamID string, do func(*endpoints)
 		if err != nil || len(ops) == 0 {
 			return err
 		}
-		mark := table.Put{Item: table.Item{Key: allKey(teamID), Version: all.version + 1}, If: table.VersionIs(all.version)}
-		if all.version == 0 {
+		mark := table.Put{Item: table.Item{Key: allKey(teamID), Version: before.Version + 1}, If: table.VersionIs(before.Version)}
+		if before.Version == 0 { // there is none yet
 			mark.If = table.Absent()
 		}
 		ops = append([]table.Op{mark, audit.SetTopics(teamID, topics(all.all))}, ops...)

@@ -289,21 +289,37 @@ func (t *turn) attempt(ctx context.Context, d Delivery) (Reply, error) {
 	after := d.after(reply, t.now(), t.Jitter)
 	t.Log.InfoContext(ctx, "webhook", "team", t.teamID, "endpoint", t.endpoint.ID, "delivery", d.ID, "type", d.Type,
 		"attempt", after.Attempts, "status", reply.Status, "error", reply.Error)
-	return reply, t.record(context.WithoutCancel(ctx), d, after)
+	ctx = context.WithoutCancel(ctx)
+	if reply.Status != gone {
+		return reply, t.record(ctx, d, after)
+	}
+	held := table.Check{Key: stateKey(t.teamID, t.endpoint.ID), If: t.holds()}
+	err = t.record(ctx, d, after, held)
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == held.Key {
+		// Another URL, or the endpoint enabled again, gets what this one refused for good.
+		retried := d.after(Reply{}, t.now(), t.Jitter)
+		retried.LastStatus = reply.Status
+		err = t.record(ctx, d, retried)
+	}
+	return reply, err
 }
 
-// record stores what became of a delivery, unless another process has changed it in the meantime.
-func (t *turn) record(ctx context.Context, before, after Delivery) error {
+// record stores what became of a delivery, unless another process has changed it in the meantime. If held does not hold, it
+// stores nothing and returns its *table.ConditionFailed.
+func (t *turn) record(ctx context.Context, before, after Delivery, held ...table.Op) error {
 	item, err := after.item(t.teamID, t.endpoint.ID)
 	if err != nil {
 		return err
 	}
-	ops := []table.Op{table.Put{Item: item, If: table.VersionIs(before.version)}, table.Delete{Key: before.waitingKey(t.teamID, t.endpoint.ID)}}
+	ops := append(slices.Clone(held), table.Put{Item: item, If: table.VersionIs(before.version)}, table.Delete{Key: before.waitingKey(t.teamID, t.endpoint.ID)})
 	if after.Status == Waiting {
 		ops = append(ops, after.wait(t.teamID, t.endpoint.ID))
 	}
 	err = t.Table.Write(ctx, ops...)
-	if err != nil && table.AsConditionFailed(err) == nil {
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == item.Key {
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("record a delivery: %w", err)
 	}
 	return nil

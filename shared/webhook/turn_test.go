@@ -174,3 +174,33 @@ func TestATurnGivesBackItsOwnLeaseOnly(t *testing.T) {
 		t.Errorf("%d deliveries, %d items are still pending", len(all), n)
 	}
 }
+
+// TestWhatTheOldURLRefusesForGoodReachesTheNewOne changes the URL while a post to the old one waits for its reply, which is 410.
+func TestWhatTheOldURLRefusesForGoodReachesTheNewOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := w.endpoint(oldURL, "answer.asked")
+	receive := w.Post
+	w.Post = func(ctx context.Context, r webhook.Request) webhook.Reply {
+		reply := receive(ctx, r)
+		if r.URL == oldURL {
+			w.move(e)
+			reply = webhook.Reply{Status: 410}
+		}
+		return reply
+	}
+	w.happen(audit.AnswerAsked, 1)
+	w.work()
+	w.pass(time.Minute, time.Second)
+	if posts := w.taken(); len(posts) != 2 || posts[1].url != newURL || posts[1].id != posts[0].id {
+		t.Errorf("posts %+v", posts)
+	}
+	for _, d := range w.deliveries(e.ID) {
+		if d.Status != webhook.Delivered {
+			t.Errorf("delivery %+v", d)
+		}
+	}
+	if n := w.pendingItems(); n != 0 {
+		t.Errorf("%d items are still pending", n)
+	}
+}

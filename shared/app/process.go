@@ -168,9 +168,7 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup, o workOptio
 		workers.Go(func() { queue.Work(ctx, e.syncs, p.turn, options) })
 	}
 	for range hookWorkers {
-		hooks := options
-		hooks.Batch = queue.MaxBatch
-		workers.Go(func() { queue.Work(ctx, e.deliveries, p.delivering.Batch, hooks) })
+		workers.Go(func() { queue.Work(ctx, e.deliveries, p.delivering.Batch, options) })
 	}
 	if p.parts.Embedder != nil {
 		vectors := batches

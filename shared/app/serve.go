@@ -36,7 +36,7 @@ const (
 	answerWorkers  = 4
 	indexWorkers   = 2
 	syncWorkers    = 2
-	hookWorkers    = 4 // each posts to up to queue.MaxBatch endpoints at the same time
+	hookWorkers    = 16 // each posts to one endpoint at a time; more than webhook.MaxPerTeam, so that no team's slow endpoints take all
 	// serveRebuildTurn is less than half of drainTime, so that stopping loses no slice. The
 	// one worker that rebuilds rests after each slice for as long as the slice took.
 	serveRebuildTurn = 2 * time.Second

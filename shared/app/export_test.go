@@ -7,10 +7,13 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 
+	"docent/shared/access"
 	"docent/shared/app/parts/agents"
 	"docent/shared/httpapi"
 	"docent/shared/lambdahttp"
@@ -23,13 +26,22 @@ import (
 var PausePoll = pausePoll
 
 // Functions returns all functions on the engines of one machine, by name, as the Lambda runtime
-// calls them. They write their log to w.
+// calls them. Each may do with the tables what the stack allows it. They write their log to w.
 func (l *Local) Functions(w io.Writer, baseURL string) map[string]lambda.Handler {
 	log := newFunctionLog(w, slog.LevelInfo)
 	b, p := l.base, l.parts
 	b.log, b.wait, b.onFinished = log, pausePoll, nil
 	p.Connect = connectOneIssue
-	return (&functions{services: newServices(b, p), baseURL: baseURL, service: "docent-test"}).all()
+	allowed, err := grants()
+	if err != nil {
+		panic(err)
+	}
+	all := map[string]lambda.Handler{}
+	for _, name := range functionNames() {
+		b.engines.table = granted{l.engines.table, name, allowed[name]}
+		all[name] = (&functions{services: newServices(b, p), baseURL: baseURL, service: "docent-test"}).named(name)
+	}
+	return all
 }
 
 // FunctionsOnAWS returns all functions on AWS.
@@ -43,25 +55,48 @@ func Handles(h queue.Handler) Batches {
 }
 
 func (f *functions) all() map[string]lambda.Handler {
-	all := map[string]lambda.Handler{
-		"answering":  lambda.NewHandler(f.answersQuestions()),
-		"indexing":   lambda.NewHandler(f.indexesDocuments()),
-		"sweeping":   lambda.NewHandler(f.sweeps()),
-		"embedding":  lambda.NewHandler(f.embedsDocuments()),
-		"delivering": lambda.NewHandler(f.delivers()),
-		"syncing":    lambda.NewHandler(f.readsSources()),
-	}
-	for _, area := range httpapi.Areas() {
-		all[area.Name] = lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: f.log}).Handle)
+	all := map[string]lambda.Handler{}
+	for _, name := range functionNames() {
+		all[name] = f.named(name)
 	}
 	return all
+}
+
+// workers are the functions that are called by a queue or a schedule, but for the one that reads files.
+var workers = map[string]func(*functions) lambda.Handler{
+	"answering":  func(f *functions) lambda.Handler { return lambda.NewHandler(f.answersQuestions()) },
+	"indexing":   func(f *functions) lambda.Handler { return lambda.NewHandler(f.indexesDocuments()) },
+	"sweeping":   func(f *functions) lambda.Handler { return lambda.NewHandler(f.sweeps()) },
+	"embedding":  func(f *functions) lambda.Handler { return lambda.NewHandler(f.embedsDocuments()) },
+	"delivering": func(f *functions) lambda.Handler { return lambda.NewHandler(f.delivers()) },
+	"syncing":    func(f *functions) lambda.Handler { return lambda.NewHandler(f.readsSources()) },
+}
+
+func functionNames() []string {
+	all := slices.Sorted(maps.Keys(workers))
+	for _, area := range httpapi.Areas() {
+		all = append(all, area.Name)
+	}
+	return all
+}
+
+func (f *functions) named(name string) lambda.Handler {
+	if worker, ok := workers[name]; ok {
+		return worker(f)
+	}
+	for _, area := range httpapi.Areas() {
+		if area.Name == name {
+			return lambda.NewHandler((&lambdahttp.Function{Handler: f.http(area), Log: f.log}).Handle)
+		}
+	}
+	panic("there is no function " + name)
 }
 
 func connectOneIssue(func() time.Time) map[source.ProviderName]source.Connection {
 	return map[source.ProviderName]source.Connection{"github": {Connector: oneIssue{}, SyncEvery: time.Hour, FullScanEvery: time.Hour}}
 }
 
-// oneIssue is a connector of a provider that has one issue.
+// oneIssue is a connector of a provider that has one issue, which only some people read.
 type oneIssue struct{}
 
 func (oneIssue) Parts(source.Settings) []string { return []string{"issues"} }
@@ -69,7 +104,7 @@ func (oneIssue) Parts(source.Settings) []string { return []string{"issues"} }
 func (oneIssue) Read(context.Context, source.Access, string, []byte) iter.Seq2[source.SyncPage, error] {
 	return func(yield func(source.SyncPage, error) bool) {
 		yield(source.SyncPage{Items: []source.Item{{URI: "https://github.test/acme/api/issues/7", Title: "Flicker", Body: "The lamp flickers.",
-			SourceType: "issue", State: "open"}}, Last: true, Exact: true, Checkpoint: []byte("end")}, nil)
+			SourceType: "issue", State: "open", Access: &access.Names{Users: []string{"grace@acme.test"}, Groups: []string{"operators"}}}}, Last: true, Exact: true, Checkpoint: []byte("end")}, nil)
 	}
 }
 

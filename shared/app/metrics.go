@@ -59,13 +59,16 @@ func (f fields) attributes() (all []slog.Attr) {
 	return all
 }
 
+// maybeWritten are the routes outside of answers whose reply a model may write, which takes it up to 20 seconds.
+var maybeWritten = []string{"POST /context/research", "POST /mcp"}
+
 // served returns the fields of one request, and its latency as a metric of the installation. Answers are
-// excluded: a client may ask to wait for up to 20 seconds.
+// excluded: a client may ask to wait for up to 20 seconds. So is what else a model may write.
 func (f *functions) served(function string) func(httpapi.Served) []slog.Attr {
 	return func(s httpapi.Served) []slog.Attr {
 		line := fields{"function": function, "operation": cmp.Or(s.Route, "none"), "outcome": cmp.Or(s.Code, "ok")}
 		service := []dimension{{"service", f.service}}
-		if function == "answers" {
+		if function == "answers" || slices.Contains(maybeWritten, s.Route) {
 			line["service"], line["Latency"] = f.service, milliseconds(s.Took)
 			return line.attributes()
 		}

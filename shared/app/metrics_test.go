@@ -162,6 +162,32 @@ func TestFewMetricsAreCharged(t *testing.T) {
 	}
 }
 
+// TestWhatAModelWritesIsNoLatency checks that a model's time raises no alarm of slow requests: only a search counts here.
+func TestWhatAModelWritesIsNoLatency(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"context_research","arguments":{"query":"login"}}}`
+	for _, r := range []struct{ path, body string }{{"/context/search", `{"query":"login"}`}, {"/context/research", `{"query":"login"}`}, {"/mcp", call}} {
+		event, err := json.Marshal(map[string]any{"httpMethod": "POST", "path": r.path, "body": r.body, "headers": map[string]string{
+			"Authorization": "Bearer " + s.values["KEY"], "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.invoke("context", string(event))
+	}
+	counted := 0
+	lines := s.measured()["request"]
+	for _, l := range lines {
+		if _, ok := l.fields["Latency"]; !ok {
+			t.Errorf("no latency in %v", l.fields)
+		}
+		counted += len(l.AWS.CloudWatchMetrics)
+	}
+	if len(lines) != 3 || counted != 1 {
+		t.Errorf("%d requests, of which %d count as latency", len(lines), counted)
+	}
+}
+
 func TestSweepSendsAgainAndMeasuresAges(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)

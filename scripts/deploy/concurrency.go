@@ -45,12 +45,13 @@ func (a *account) warnOfConcurrency(ctx context.Context, assembly string, out io
 		return err
 	}
 	there, err := a.functions.GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
-	if err != nil || there.AccountLimit == nil {
+	if err != nil || there.AccountLimit == nil || there.AccountLimit.UnreservedConcurrentExecutions == nil {
 		fmt.Fprintf(out, "How many functions the account may run at a time is not known: the credentials may not call lambda:GetAccountSettings. "+
 			"The workers may use %d.\n", workers)
 		return nil //nolint:nilerr // nothing else needs it
 	}
-	if limit := int(there.AccountLimit.ConcurrentExecutions); limit < workers+keptForAPI {
+	// What other functions of the account have reserved is not for these.
+	if limit := int(*there.AccountLimit.UnreservedConcurrentExecutions); limit < workers+keptForAPI {
 		fmt.Fprintf(out, "The account may run %d functions at a time, and the workers alone may use %d: while they are busy, requests fail. "+
 			"Raise it to %d or more: Service Quotas, AWS Lambda, Concurrent executions.\n", limit, workers, workers+keptForAPI)
 	}

@@ -29,7 +29,7 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if c.limit == 0 {
 			w.WriteHeader(http.StatusForbidden)
 		}
-		fmt.Fprintf(w, `{"AccountLimit":{"ConcurrentExecutions":%d}}`, c.limit)
+		fmt.Fprintf(w, `{"AccountLimit":{"ConcurrentExecutions":%d,"UnreservedConcurrentExecutions":%d}}`, c.limit+500, c.limit)
 		return
 	}
 	if r.Method == http.MethodGet { // S3 lists

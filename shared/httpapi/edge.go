@@ -49,6 +49,8 @@ type request struct {
 	refused    error          // why a sign-in failed
 	refusedWho team.Principal // who was refused before the request was theirs, if known
 
+	recheck func(context.Context) error // finds out whether the key still works; nil without a key
+
 	reply   *reply
 	chat    bool          // of a client of OpenAI's API
 	account *account      // pays for its memory
@@ -130,7 +132,7 @@ func (s Services) edge(operations *mux) http.Handler {
 			s.recordRefusal(r, authentication.Principal, reply.status, err)
 			return
 		}
-		req.pattern = pattern
+		req.pattern, req.recheck = pattern, func(ctx context.Context) error { return s.recheck(ctx, r) }
 		who, err = s.actFor(r, authentication.Principal, reads(pattern))
 		req.account = operations.teamAccount(who.TeamID)
 		reply.charge(req.account)
@@ -198,6 +200,18 @@ func (s Services) authenticate(r *http.Request, pattern string) (team.Authentica
 		return s.Teams.Identify(r.Context(), key)
 	}
 	return s.Teams.Authenticate(r.Context(), key, options...)
+}
+
+// recheck returns an error if the key or session of r no longer works.
+func (s Services) recheck(ctx context.Context, r *http.Request) error {
+	text, ok, err := s.session(r)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		_, text, _ = strings.Cut(r.Header.Get("Authorization"), " ")
+	}
+	return s.Teams.Recheck(ctx, strings.TrimSpace(text))
 }
 
 // route finds the operation. ServeMux would answer unknown paths and methods as

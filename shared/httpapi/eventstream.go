@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"docent/shared/apierr"
 )
 
 const (
@@ -21,6 +23,9 @@ const (
 	// keepOpenEvery is the longest time in which nothing is sent. Then a comment keeps proxies from
 	// closing a connection that seems idle.
 	keepOpenEvery = 10 * time.Second
+	// recheckEvery is how often the key of an open stream is checked again. It is well below the 10 s
+	// after which a revoked key is dead.
+	recheckEvery = 5 * time.Second
 )
 
 // wantsEvents reports whether the request of ctx asks for events: whether its Accept names
@@ -48,12 +53,15 @@ func wantsEvents(ctx context.Context) bool {
 type eventStream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
+	refusal func() []byte // returns the last event if the stream must end now; nil: it never must
 	ended   chan struct{} // closed by close
+	stopped chan struct{} // closed when keepOpen returns
 
 	mu     sync.Mutex
 	broken bool
 	closed bool
 	idle   *time.Timer // until the next comment
+	cancel func()      // ends a check of the key
 }
 
 // openEvents replies to the request of ctx with a stream: it sends the status and the headers, and
@@ -69,26 +77,58 @@ func openEvents(ctx context.Context) (*eventStream, error) {
 	h.Set("X-Accel-Buffering", "no") // proxies must not collect the events
 	reply.WriteHeader(http.StatusOK)
 	reply.ResponseWriter.WriteHeader(http.StatusOK)
-	s := newEventStream(reply.ResponseWriter)
+	checking, cancel := context.WithCancel(ctx)
+	s := newEventStream(reply.ResponseWriter, func() []byte { return refusalEvent(checking) })
+	s.cancel = cancel
 	reply.events, reply.empty = s, true
 	s.write(nil) // sends the headers
 	return s, nil
 }
 
-func newEventStream(w http.ResponseWriter) *eventStream {
-	s := &eventStream{w: w, control: http.NewResponseController(w), ended: make(chan struct{}), idle: time.NewTimer(keepOpenEvery)}
+// refusalEvent returns the event that ends the stream of the request of ctx if its key no longer works, and nil
+// otherwise, also if that cannot be found out.
+func refusalEvent(ctx context.Context) []byte {
+	req := requestFrom(ctx)
+	if req.recheck == nil {
+		return nil
+	}
+	if err := req.recheck(ctx); !apierr.IsCode(err, apierr.CodeUnauthorized) {
+		return nil
+	}
+	p := newProblem(ctx, http.StatusUnauthorized, apierr.CodeUnauthorized, "The key of this request no longer works.")
+	if req.chat {
+		return eventOf("", "", map[string]any{"error": chatErrorOf(p)})
+	}
+	return eventOf("error", "", p)
+}
+
+func newEventStream(w http.ResponseWriter, refusal func() []byte) *eventStream {
+	s := &eventStream{w: w, control: http.NewResponseController(w), refusal: refusal, cancel: func() {},
+		ended: make(chan struct{}), stopped: make(chan struct{}), idle: time.NewTimer(keepOpenEvery)}
 	go s.keepOpen()
 	return s
 }
 
-// keepOpen sends a comment whenever nothing else was sent for a while.
+// keepOpen sends a comment whenever nothing else was sent for a while, and ends a stream whose key no longer works.
 func (s *eventStream) keepOpen() {
+	defer close(s.stopped)
+	var recheck <-chan time.Time
+	if s.refusal != nil {
+		ticker := time.NewTicker(recheckEvery)
+		defer ticker.Stop()
+		recheck = ticker.C
+	}
 	for {
 		select {
 		case <-s.ended:
 			return
 		case <-s.idle.C:
 			s.write([]byte(":\n\n"))
+		case <-recheck:
+			if last := s.refusal(); last != nil {
+				s.writeLast(last)
+				return
+			}
 		}
 	}
 }
@@ -98,13 +138,15 @@ func (s *eventStream) close() {
 	if s == nil {
 		return
 	}
+	s.cancel()
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !s.closed {
 		s.closed = true
 		s.idle.Stop()
 		close(s.ended)
 	}
+	s.mu.Unlock()
+	<-s.stopped
 }
 
 // nextLine is U+0085, and its escape in JSON. encoding/json leaves it as it is, and many clients
@@ -113,7 +155,10 @@ func (s *eventStream) close() {
 var nextLine, nextLineEscape = []byte("\u0085"), []byte(`\u0085`)
 
 // send sends an event with data as JSON, and with an id unless that is empty.
-func (s *eventStream) send(name, id string, data any) {
+func (s *eventStream) send(name, id string, data any) { s.write(eventOf(name, id, data)) }
+
+// eventOf returns the text of an event.
+func eventOf(name, id string, data any) []byte {
 	text, err := json.Marshal(data)
 	if err != nil {
 		panic(err) // no event has a member that can fail to encode
@@ -126,13 +171,25 @@ func (s *eventStream) send(name, id string, data any) {
 		fmt.Fprintf(&b, "id: %s\n", id)
 	}
 	fmt.Fprintf(&b, "data: %s\n\n", bytes.ReplaceAll(text, nextLine, nextLineEscape))
-	s.write(b.Bytes())
+	return b.Bytes()
 }
 
 // write sends text and everything before it.
 func (s *eventStream) write(text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.writeLocked(text)
+}
+
+// writeLast is write, after which the rest is discarded.
+func (s *eventStream) writeLast(text []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writeLocked(text)
+	s.broken = true
+}
+
+func (s *eventStream) writeLocked(text []byte) {
 	if s.broken || s.closed {
 		return
 	}
@@ -145,7 +202,7 @@ func (s *eventStream) write(text []byte) {
 	s.idle.Reset(keepOpenEvery)
 }
 
-// isBroken reports whether the client is gone or does not read.
+// isBroken reports whether the client is gone, does not read, or may no longer read.
 func (s *eventStream) isBroken() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

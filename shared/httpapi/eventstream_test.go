@@ -33,7 +33,7 @@ func TestAnEventIsOneLineForEveryClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := httptest.NewRecorder()
-			send, end := httpapi.NewEventStream(w)
+			send, end := httpapi.NewEventStream(w, nil)
 			defer end()
 			want := "one" + string(r) + "two"
 			send("", "", want)
@@ -52,7 +52,7 @@ func TestNoStreamIsSilentForLong(t *testing.T) {
 	for _, sent := range []time.Duration{0, time.Second, 9 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &timedWriter{httptest.NewRecorder(), time.Now(), nil}
-			send, end := httpapi.NewEventStream(w)
+			send, end := httpapi.NewEventStream(w, nil)
 			time.Sleep(sent)
 			send("a", "", 1)
 			time.Sleep(11 * time.Second)
@@ -70,7 +70,7 @@ func TestAQuietStreamIsKeptOpen(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := httptest.NewRecorder()
-		send, end := httpapi.NewEventStream(w)
+		send, end := httpapi.NewEventStream(w, nil)
 		time.Sleep(9 * time.Second)
 		send("a", "1", 1)
 		time.Sleep(32 * time.Second)
@@ -80,6 +80,30 @@ func TestAQuietStreamIsKeptOpen(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if got, want := w.Body.String(), "event: a\nid: 1\ndata: 1\n\n:\n\n:\n\n:\n\n"; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	})
+}
+
+// TestAStreamEndsWithItsKey: at the next check, with the event that says why, and nothing after it.
+func TestAStreamEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := httptest.NewRecorder()
+		revoked := time.Now().Add(7 * time.Second)
+		send, end := httpapi.NewEventStream(w, func() []byte {
+			if time.Now().Before(revoked) {
+				return nil
+			}
+			return []byte("event: error\n\n")
+		})
+		time.Sleep(9 * time.Second)
+		send("a", "", 1)
+		time.Sleep(2 * time.Second)
+		send("b", "", 2)
+		time.Sleep(time.Minute)
+		end()
+		if got, want := w.Body.String(), "event: a\ndata: 1\n\nevent: error\n\n"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})

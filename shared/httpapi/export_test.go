@@ -51,9 +51,9 @@ const (
 	ExampleQuestion   = exampleQuestion
 )
 
-// NewEventStream returns the send and close of a stream to w.
-func NewEventStream(w http.ResponseWriter) (send func(name, id string, data any), end func()) {
-	s := newEventStream(w)
+// NewEventStream returns the send and close of a stream to w, which refusal ends, unless it is nil.
+func NewEventStream(w http.ResponseWriter, refusal func() []byte) (send func(name, id string, data any), end func()) {
+	s := newEventStream(w, refusal)
 	return s.send, s.close
 }
 

@@ -68,6 +68,14 @@ func (s *Service) AuthenticateSession(ctx context.Context, text string, options 
 	return s.authenticate(ctx, text, call{counted: true, session: true, reading: slices.Contains(options, Reading)})
 }
 
+// Recheck returns the error with which Authenticate or AuthenticateSession would now refuse the text of a key or a
+// session for itself: nothing is counted or admitted, and what is cached is not used.
+func (s *Service) Recheck(ctx context.Context, text string) error {
+	kind, _, _, _ := ParseKey(text)
+	_, err := s.authenticate(ctx, text, call{session: kind == KindSession, again: true})
+	return err
+}
+
 // Option changes what authentication returns.
 type Option int
 
@@ -79,6 +87,7 @@ type call struct {
 	counted bool // against the daily quota
 	session bool // by a browser: a session is needed, and otherwise any key but one
 	reading bool // documents, so its Reader is needed
+	again   bool // it is already in use
 }
 
 func (s *Service) authenticate(ctx context.Context, text string, c call) (Authentication, error) {
@@ -88,7 +97,7 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 	}
 	now, hash := s.Now(), hashSecret(secret)
 	k, inMemory := s.known.get(id, now)
-	if inMemory && !k.key.matches(hash, now) { // rotated since, or a wrong secret
+	if inMemory && (c.again || !k.key.matches(hash, now)) { // rotated since, or a wrong secret
 		inMemory = false
 	}
 	if !inMemory {
@@ -107,9 +116,12 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 	case k.key.expired(now):
 		return Authentication{}, s.reject(k.key, ReasonExpired, now)
 	}
-	limits, err := s.admit(k, inMemory, now)
-	if err != nil {
-		return Authentication{Principal: k.principal()}, err
+	var limits []quota.State
+	if !c.again {
+		var err error
+		if limits, err = s.admit(k, inMemory, now); err != nil {
+			return Authentication{Principal: k.principal()}, err
+		}
 	}
 	groups := s.groupsOf(ctx, k.key.TeamID, k.key.UserID, c.reading)
 	var quotas []quota.State

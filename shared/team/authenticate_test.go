@@ -91,6 +91,9 @@ func TestEveryBadKeyGetsTheSameAnswer(t *testing.T) {
 		if !errors.As(err, &public) || public.Kind != apierr.Unauthenticated || public.Error() != "unauthorized: A valid API key is required." {
 			t.Errorf("%s: %v", c.name, err)
 		}
+		if err := o.Recheck(ctx, c.text); !apierr.IsCode(err, apierr.CodeUnauthorized) {
+			t.Errorf("%s, checked again: %v", c.name, err)
+		}
 		if !reflect.DeepEqual(got, team.Authentication{}) {
 			t.Errorf("%s: refused, and yet %+v", c.name, got)
 		}
@@ -100,6 +103,9 @@ func TestEveryBadKeyGetsTheSameAnswer(t *testing.T) {
 		} else if known && (rejected.Reason != c.reason || rejected.Key.TeamID != o.team.ID || rejected.Key.ID == "") {
 			t.Errorf("%s: rejected %+v, want reason %s", c.name, rejected, c.reason)
 		}
+	}
+	if err := o.Recheck(ctx, text); err != nil {
+		t.Errorf("the good key, checked again: %v", err)
 	}
 	got, err := o.Authenticate(ctx, text)
 	if err != nil || got.Quotas[0].Used != 1 {

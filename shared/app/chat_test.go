@@ -2,6 +2,8 @@ package app
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -343,7 +345,16 @@ func TestChatErrorsAreOpenAIs(t *testing.T) {
 		t.Errorf("%s", models.body)
 	}
 	h.must(200, "GET", "/models/docent", nil)
-	if e := decodedCompletion(t, h.must(404, "GET", "/models/gpt-x", nil).body).Error; e == nil {
-		t.Error("an unknown model has no error")
+	outside := httptest.NewRecorder()
+	h.handler.ServeHTTP(outside, httptest.NewRequestWithContext(t.Context(), "POST", "/chat/completions", http.NoBody))
+	if e := decodedCompletion(t, outside.Body.Bytes()).Error; e == nil || e.Message != "The API is under /v1." {
+		t.Errorf("%s", outside.Body)
+	}
+	for method, paths := range map[string][]string{"GET": {"/models/gpt-x"}, "POST": {"/responses", "/embeddings", "/completions", "/chat/completions/"}} {
+		for _, path := range paths {
+			if e := decodedCompletion(t, h.must(404, method, path, other).body).Error; e == nil || e.Message == "" {
+				t.Errorf("%s has no error", path)
+			}
+		}
 	}
 }

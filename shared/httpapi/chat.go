@@ -35,9 +35,16 @@ func (h *chats) routes(api huma.API) {
 		Summary: "Get a model", Tags: tags, Errors: []int{404}}, h.model)
 }
 
-// isChat reports whether clients of OpenAI's API call the path, and read its errors.
+// isChat reports whether clients of OpenAI's API call the path, and read its errors. It does for paths of that API
+// that are not served, too: those clients show the text of no other error.
 func isChat(path string) bool {
-	return path == "/chat/completions" || path == "/models" || strings.HasPrefix(path, "/models/")
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch first {
+	case "chat", "models", "responses", "completions", "embeddings":
+		return true
+	default:
+		return false
+	}
 }
 
 // chatError is an error as clients of OpenAI's API read it.

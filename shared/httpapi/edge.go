@@ -262,7 +262,7 @@ func unknownPath() *apierr.Error {
 // WriteNotFound answers a request for a path outside the API with a problem object whose
 // detail is given.
 func WriteNotFound(w http.ResponseWriter, r *http.Request, detail string) {
-	req := &request{id: requestIDOf(r)}
+	req := &request{id: requestIDOf(r), chat: isChat(r.URL.Path)}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
 	reply := &reply{ResponseWriter: w, request: req, r: r}
 	writeError(reply, r, apierr.New(apierr.NotFound, apierr.CodeNotFound, "%s", detail))

@@ -100,3 +100,95 @@ func TestAFileDroppedBeside(t *testing.T) {
 		t.Error("the browser opens the file")
 	}
 }
+
+// TestAPutOutlivesItsSession: when the session ends, the files that are left are put by one click after the next sign-in. The
+// rest is not sent before, and a file that cannot be put stays left out.
+func TestAPutOutlivesItsSession(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	key := personalKey(b)
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		window.puts = 0;
+		window.fetch = (path, o) => {
+			if (o?.method !== "PUT") return real(path, o);
+			if (++window.puts === 1) return real(path, o).then((reply) => real("../sessions/current", { method: "DELETE" }).then(() => (window.gone = true)).then(() => reply));
+			return new Promise((done) => { const look = () => (window.gone ? done() : setTimeout(look, 20)); look(); }).then(() => real(path, o));
+		};
+		return true;
+	})()`)
+	choose(b, `["a.png", "b.md", "c.md", "d.md", "e.md", "f.md", "g.md", "h.md", "i.md", "j.md"]`)
+	b.Wait("Your session has ended.")
+	signInAgain(b, key)
+	b.Wait("9 files were left out")
+	if puts := browser.Value[float64](b, `window.puts`); puts > 1+4 { // four at a time
+		t.Errorf("%v files are sent without a session", puts-1)
+	}
+	for _, v := range violations(t, withAxe(t, b)) {
+		t.Error(v)
+	}
+	b.Click("Put 8 files again")
+	b.Wait("9 documents put.")
+	b.Wait("1 file was left out")
+	b.Gone("files again")
+	b.Click("1 file was left out")
+	b.Wait("a.png: Only Markdown")
+	b.Wait("Text 9 of j.md")
+}
+
+// TestAFileThatABusyServerRefusesIsPutAgain by one click.
+func TestAFileThatABusyServerRefusesIsPutAgain(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		let puts = 0;
+		window.fetch = (path, o) => o?.method === "PUT" && ++puts === 1 ? Promise.resolve(new Response('{"status":503,"code":"unavailable","detail":"Docent is busy."}', { status: 503, headers: { "Retry-After": "60" } })) : real(path, o);
+		return true;
+	})()`)
+	choose(b, `["a.md"]`)
+	b.Wait("a.md: Docent is busy.")
+	b.Click("Put 1 file again")
+	b.Wait("1 document put.")
+	b.Gone("left out")
+}
+
+// TestFilesAreNotPutBySomebodyElse, who signs in after the session has ended.
+func TestFilesAreNotPutBySomebodyElse(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	key := personalKey(b)
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		let gone;
+		window.fetch = (path, o) => {
+			if (o?.method === "PUT") return (gone ??= real("../sessions/current", { method: "DELETE" })).then(() => real(path, o));
+			if (!path.endsWith("/me")) return real(path, o);
+			return real(path, o).then(async (reply) => (reply.ok ? Response.json({ ...(me => ({ ...me, user: { ...me.user, id: crypto.randomUUID() } }))(await reply.json()) }) : reply));
+		};
+		return true;
+	})()`)
+	choose(b, `["secret.md"]`)
+	b.Wait("Your session has ended.")
+	signInAgain(b, key)
+	b.Wait("Drop files or a folder here")
+	b.Settled()
+	b.Gone("left out")
+	b.Gone("file again")
+}
+
+// personalKey makes a personal key of whoever is signed in.
+func personalKey(b *browser.Tab) string {
+	return browser.Value[string](b, `fetch("../me").then((r) => r.json()).then((me) => fetch("../api-keys", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ kind: "personal", name: "Laptop", userId: me.user.id }) })).then((r) => r.json()).then((key) => key.secret)`)
+}
+
+// signInAgain signs in with a key over a page whose session has ended.
+func signInAgain(b *browser.Tab, key string) {
+	browser.Value[bool](b, `document.querySelector("dialog.ended input").focus() ?? true`)
+	b.Press(strings.Split(key, "")...)
+	b.Press(browser.KeyEnter)
+	b.Gone("Your session has ended.")
+}

@@ -7,6 +7,7 @@ import { Ask } from "./pages/ask";
 import { Collection } from "./pages/collection";
 import { Collections } from "./pages/collections";
 import { remember, SignIn } from "./pages/signin";
+import { forgetPuts } from "./puts";
 import { forgetCursors, go, to, useRoute } from "./route";
 import { rememberPage, resumePage, SessionContext } from "./session";
 import type { Me } from "./types";
@@ -162,6 +163,7 @@ export function App() {
 				code={route[0] === "sign-in" ? route[1] : undefined}
 				failed={route[0] === "sign-in-failed" ? route.slice(1) : undefined}
 				onSignedIn={() => {
+					forgetPuts();
 					forgetCursors();
 					if (atDoor) location.replace(to("ask")); // the way back leads past the door
 					setEnded(false);
@@ -186,11 +188,12 @@ export function App() {
 	}
 	return (
 		<SessionContext.Provider value={{ me: me.value, again: me.again }}>
-			<Frame key={`${me.value.team.id} ${me.value.user?.id}`} route={route} me={me.value} />
+			<Frame key={personOf(me.value)} route={route} me={me.value} />
 			{ended && (
 				<Ended
 					onSignedIn={async () => {
 						const now = await call<Me>("/me");
+						if (personOf(now) !== personOf(me.value)) forgetPuts();
 						forgetCursors();
 						me.set(now);
 						setEnded(false);
@@ -200,6 +203,9 @@ export function App() {
 		</SessionContext.Provider>
 	);
 }
+
+/** Returns a text that no other person has. */
+const personOf = (me: Me | undefined) => `${me?.team.id} ${me?.user?.id}`;
 
 /** The sign-in over a page whose session has ended. The page stays below with what was typed, unless somebody else signs in. */
 function Ended({ onSignedIn }: { onSignedIn: () => Promise<void> }) {

@@ -3,7 +3,7 @@ import { all, call, Failure, page, type Page as ApiPage } from "../api";
 import { plural } from "../format";
 import { useEvery, useLoad } from "../load";
 import { Link } from "../markdown";
-import { put, useProgress } from "../puts";
+import { put, putAgain, useProgress } from "../puts";
 import { go, to, useCursors } from "../route";
 import type { Collection as CollectionType, Document } from "../types";
 import { Badge, Confirm, Empty, Loaded, Mark, Page, Pager, Problem, Time } from "../ui";
@@ -85,6 +85,7 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 	const folder = useRef<HTMLInputElement>(null);
 	const files = useRef<HTMLInputElement>(null);
 	const busy = progress?.running === true;
+	const again = progress?.failed.filter((f) => f.passes).length ?? 0;
 	useEffect(() => folder.current?.setAttribute("webkitdirectory", ""), []);
 	useEffect(() => {
 		if (progress && !busy) onPut();
@@ -147,6 +148,13 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 								))}
 							</ul>
 						</details>
+					)}
+					{!busy && again > 0 && (
+						<div>
+							<button type="button" onClick={() => void putAgain(collectionId)}>
+								Put {plural(again, "file")} again
+							</button>
+						</div>
 					)}
 				</div>
 			)}

@@ -100,15 +100,26 @@ export async function page<T>(path: string, limit: number, after?: string): Prom
 	};
 }
 
-/** Returns all items of a list, at most 2,000. */
-export async function all<T>(path: string): Promise<T[]> {
+/** The beginning of a list, and whether there is more of it. */
+export interface Part<T> {
+	items: T[];
+	more: boolean;
+	total?: number; // if it is known
+}
+
+/** Returns the first items of a list. */
+export async function first<T>(path: string, most: number): Promise<Part<T>> {
 	const items: T[] = [];
 	let after: string | undefined;
-	for (let n = 0; n < 10; n++) {
-		const p: Page<T> = await page<T>(path, 200, after);
+	do {
+		const p: Page<T> = await page<T>(path, Math.min(most - items.length, 200), after);
 		items.push(...p.items);
-		if (p.next === undefined) break;
 		after = p.next;
-	}
-	return items;
+	} while (after !== undefined && items.length < most);
+	return { items, more: after !== undefined };
+}
+
+/** Returns all items of a list of which the API allows a few, such as collections. */
+export async function all<T>(path: string): Promise<T[]> {
+	return (await first<T>(path, 2000)).items;
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import { sessionOver } from "./api";
+import { type Part, sessionOver } from "./api";
 
 /** What is being loaded: neither value nor error at first. */
 export interface Loading<T> {
@@ -27,6 +27,23 @@ export function useLoad<T>(load: () => Promise<T>, depends: unknown[] = []): Loa
 		};
 	}, [run]);
 	return { ...state, again: run, set: (value) => setState({ value }) };
+}
+
+/** The part of a list that is shown, null if there is no such list, and what shows more of it. */
+export interface Growing<T> extends Loading<(Part<T> & { most: number }) | null> {
+	busy: boolean; // more is on the way
+	grow: () => void;
+}
+
+/** How many items most lists show at first, and how many come with each click. */
+export const step = 2000;
+
+/** Loads the first items of a list as useLoad does, and by so many more. */
+export function usePart<T>(load: (most: number) => Promise<Part<T> | null>, depends: unknown[] = [], by = step): Growing<T> {
+	const [most, setMost] = useState(by);
+	const list = useLoad(() => load(most).then((part) => part && { ...part, most }), [...depends, most]);
+	const has = list.value?.most ?? most;
+	return { ...list, busy: has < most && list.error === undefined, grow: () => (has < most ? list.again() : setMost(most + by)) };
 }
 
 /**

@@ -2,9 +2,9 @@
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Failure } from "./api";
-import { ago, exact } from "./format";
+import { ago, count, exact } from "./format";
 import { Icon } from "./icons";
-import { useAction, type Loading } from "./load";
+import { type Growing, type Loading, useAction } from "./load";
 
 type Children = { children?: ComponentChildren };
 
@@ -145,6 +145,23 @@ export function Pager({ after, next, onGo }: { after: string[]; next: string | u
 			<button type="button" disabled={!next} onClick={() => next && onGo([...after, next])}>
 				Older
 			</button>
+		</div>
+	);
+}
+
+/** Says what part of a list is shown, and shows more of it. There is nothing to say if all is. */
+export function More<T>({ of, what }: { of: Growing<T>; what: string }) {
+	const part = of.value;
+	if (!part?.more) return null;
+	return (
+		<div class="row">
+			<button type="button" disabled={of.busy} onClick={of.grow}>
+				Show more {what}
+			</button>
+			<span class="small quiet">
+				The first {count(part.items.length)}
+				{part.total !== undefined && ` of ${count(part.total)}`} are shown.
+			</span>
 		</div>
 	);
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { all, call, Failure, page, type Page as ApiPage } from "../api";
-import { plural } from "../format";
-import { useEvery, useLoad } from "../load";
+import { call, Failure, page, type Page as ApiPage } from "../api";
+import { count, plural } from "../format";
+import { step, useEvery, useLoad } from "../load";
 import { Link } from "../markdown";
 import { put, putAgain, useProgress } from "../puts";
 import { go, to, useCursors } from "../route";
@@ -141,7 +141,7 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 						<details open={progress.put === 0}>
 							<summary>{plural(progress.failed.length, "file was", "files were")} left out</summary>
 							<ul class="list small">
-								{progress.failed.slice(0, 100).map((f) => (
+								{progress.failed.slice(0, busy ? 100 : undefined).map((f) => (
 									<li key={f.path} class="wrap">
 										<b>{f.path}</b>: {f.why} {f.requestId && <code class="quiet">{f.requestId}</code>}
 									</li>
@@ -163,7 +163,7 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 }
 
 /** Reads the state of indexing of the documents, which lists do not have. */
-async function withStates(p: ApiPage<Document>): Promise<ApiPage<Document>> {
+async function withStates<P extends ApiPage<Document>>(p: P): Promise<P> {
 	const items = await Promise.all(
 		p.items.map(async (d) => {
 			const whole = await call<Document>(`/documents/${d.id}`).catch(() => d);
@@ -173,18 +173,35 @@ async function withStates(p: ApiPage<Document>): Promise<ApiPage<Document>> {
 	return { ...p, items };
 }
 
-/** Returns the first 25 of the newest 2,000 documents whose title or address has the text. */
-async function find(path: string, text: string): Promise<ApiPage<Document>> {
-	const found = (await all<Document>(path)).filter((d) => `${d.title}\n${d.uri}`.toLowerCase().includes(text.toLowerCase()));
-	return { items: found.slice(0, 25), next: undefined };
+/** Documents that were found, and among how many of the newest ones if these were not all. */
+interface Found extends ApiPage<Document> {
+	turns?: number;
+	looked?: number;
+	full?: boolean; // more were found than are shown
+}
+
+/** Returns the first 25 of the newest 2,000 documents whose title or address has the text, and so many more with each turn. */
+async function find(path: string, text: string, turns: number): Promise<Found> {
+	const found: Document[] = [];
+	let looked = 0;
+	let after: string | undefined;
+	do {
+		const p: ApiPage<Document> = await page<Document>(path, 200, after);
+		found.push(...p.items.filter((d) => `${d.title}\n${d.uri}`.toLowerCase().includes(text.toLowerCase())));
+		looked += p.items.length;
+		after = p.next;
+	} while (after !== undefined && found.length <= 25 * turns && looked < step * turns);
+	const full = found.length > 25 * turns;
+	return { items: found.slice(0, 25 * turns), next: undefined, turns, full, looked: full || after !== undefined ? looked : undefined };
 }
 
 function Documents({ collectionId, changed }: { collectionId: string; changed: number }) {
 	const [after, setAfter] = useCursors();
 	const [text, type] = useState("");
 	const [wanted, want] = useState(""); // empty: all
+	const [turns, setTurns] = useState(1); // of looking for it
 	const path = `/documents?collectionId=${collectionId}`;
-	const list = useLoad(() => (wanted ? find(path, wanted) : page<Document>(path, 25, after.at(-1))).then(withStates), [path, changed, after, wanted]);
+	const list = useLoad<Found>(() => (wanted ? find(path, wanted, turns) : page<Document>(path, 25, after.at(-1))).then(withStates), [path, changed, after, wanted, turns]);
 	const [opened, open] = useState<Document>();
 	const [deleting, remove] = useState<Document>();
 	useEvery(2000, list.value?.items.some((d) => d.indexing?.state === "pending" || d.indexing?.state === "extracting") ?? false, list.again);
@@ -198,6 +215,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 					onSubmit={(e) => {
 						e.preventDefault();
 						want(text.trim());
+						setTurns(1);
 						setAfter([]);
 					}}
 				>
@@ -224,7 +242,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 				{(p) =>
 					p.items.length === 0 && after.length === 0 ? (
 						wanted ? (
-							<Empty title={`No document has “${wanted}”`}>Its title or its address must have all of the text. The newest 2,000 documents are looked at.</Empty>
+							<Empty title={`No document has “${wanted}”`}>Its title or its address must have all of the text.</Empty>
 						) : (
 							<Empty title="No documents yet">Drop a folder above. Each file becomes a document that answers can quote.</Empty>
 						)
@@ -280,6 +298,14 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 					)
 				}
 			</Loaded>
+			{list.value?.looked !== undefined && (
+				<div class="row">
+					<button type="button" disabled={list.value.turns !== turns && list.error === undefined} onClick={() => setTurns((list.value?.turns ?? 0) + 1)}>
+						{list.value.full ? "Show more documents" : "Look at older documents"}
+					</button>
+					<span class="small quiet">{list.value.full ? `The newest ${list.value.items.length} that have the text are shown.` : `The newest ${count(list.value.looked)} documents were looked at.`}</span>
+				</div>
+			)}
 		</section>
 	);
 }

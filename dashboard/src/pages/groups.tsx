@@ -1,26 +1,27 @@
 import { useState } from "preact/hooks";
-import { useLoad } from "../load";
-import { Loaded } from "../ui";
+import { useLoad, usePart } from "../load";
+import { Loaded, More } from "../ui";
 import { type Group, groups, members } from "../users";
 
 /** The groups of the team, which come by SCIM and whose names rules of reading have. */
 export function Groups() {
-	const list = useLoad(groups);
+	const list = usePart(groups);
 	return (
 		<Loaded of={list} bones={1}>
 			{(all) =>
 				all && (
 					<section class="stack" aria-label="Groups">
 						<h2>Groups</h2>
-						{all.length === 0 ? (
+						{all.items.length === 0 ? (
 							<p class="quiet">Your identity provider has sent no groups.</p>
 						) : (
 							<div class="card ops">
-								{all.map((g) => (
+								{all.items.map((g) => (
 									<OneGroup key={g.id} of={g} />
 								))}
 							</div>
 						)}
+						<More of={list} what="groups" />
 					</section>
 				)
 			}

@@ -22,7 +22,12 @@ interface Asked {
 	query: string;
 	space: Space;
 	filter?: object;
+	limit: number;
 }
+
+/** How many results are shown at first, and at most: the API has no further ones. */
+const few = 20;
+const most = 50;
 
 /** Search of collections and connected data sources. */
 export function Search() {
@@ -30,16 +35,16 @@ export function Search() {
 	const [query, setQuery] = useState(opened);
 	const [space, setSpace] = useState<Space>(spaces.find(([s]) => s === where)?.[0] ?? "");
 	const [conditions, setConditions] = useState<Condition[]>([]);
-	const [asked, ask] = useState<Asked | undefined>(opened.trim() === "" ? undefined : { query: opened.trim(), space });
+	const [asked, ask] = useState<Asked | undefined>(opened.trim() === "" ? undefined : { query: opened.trim(), space, limit: few });
 	const search = (space: Space) => {
 		const text = query.trim();
 		if (text === "") return;
-		ask({ query: text, space, filter: filterOf(conditions) });
+		ask({ query: text, space, filter: filterOf(conditions), limit: few });
 		history.replaceState(null, "", to("search", text, ...(space ? [space] : []))); // the way back leads to it
 	};
 	const results = useLoad(async () => {
 		if (!asked) return undefined;
-		const reply = await call<{ sources: Found[] }>(`/context/search${asked.space && "/" + asked.space}`, { method: "POST", body: { query: asked.query, limit: 20, filter: asked.filter } });
+		const reply = await call<{ sources: Found[] }>(`/context/search${asked.space && "/" + asked.space}`, { method: "POST", body: { query: asked.query, limit: asked.limit, filter: asked.filter } });
 		return { asked, sources: reply.sources };
 	}, [asked]);
 	const found = results.error === undefined ? results.value : undefined;
@@ -80,7 +85,10 @@ export function Search() {
 			)}
 			{found && found.sources.length > 0 && (
 				<div class="stack" aria-live="polite" aria-busy={busy}>
-					<p class="small quiet">{plural(found.sources.length, "result")}</p>
+					<p class="small quiet">
+						{found.sources.length < found.asked.limit ? plural(found.sources.length, "result") : `The best ${found.asked.limit} results are shown.`}
+						{found.sources.length === most && " Search with more words, in one tab or with a filter to find others."}
+					</p>
 					{found.sources.map((s) => (
 						<article key={s.url + s.content} class="card stack tight">
 							<div class="row between">
@@ -95,6 +103,13 @@ export function Search() {
 							<p class="small quiet wrap">{s.url}</p>
 						</article>
 					))}
+					{found.sources.length === found.asked.limit && found.asked.limit < most && (
+						<div>
+							<button type="button" disabled={busy} onClick={() => ask({ ...found.asked, limit: most })}>
+								Show more results
+							</button>
+						</div>
+					)}
 				</div>
 			)}
 		</Page>

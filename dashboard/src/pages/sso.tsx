@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { all, base, call, Failure, send } from "../api";
+import { base, call, Failure, first, send } from "../api";
 import { readFeed } from "../feed";
-import { useAction, useLoad } from "../load";
+import { useAction, useLoad, usePart } from "../load";
 import { useAdmin } from "../session";
 import type { Key, Saml, Team } from "../types";
-import { Badge, Choice, Confirm, Empty, Field, Loaded, Page, Problem, Snippet, Time } from "../ui";
+import { Badge, Choice, Confirm, Empty, Field, Loaded, More, Page, Problem, Snippet, Time } from "../ui";
 import { SignInSettings } from "./signon";
 import { MadeKey, TokenForm } from "./tokenform";
 import type { Secret } from "./tokens";
@@ -205,7 +205,7 @@ function Certificate({ of }: { of: Saml["certificates"][number] }) {
 
 function Provisioning() {
 	const team = useLoad(() => call<Team>("/team"));
-	const keys = useLoad(() => all<Key>("/api-keys").then((list) => list.filter((k) => k.kind === "scim")));
+	const keys = usePart((most) => first<Key>("/api-keys", most));
 	const failures = useLoad(() => readFeed({ outcome: "failure" }, 100).then((p) => p.events.filter((e) => e.actor.type === "scim").slice(0, 5)));
 	const [creating, create] = useState(false);
 	const [made, setMade] = useState<Secret>();
@@ -231,9 +231,10 @@ function Provisioning() {
 					</button>
 				</div>
 				<Loaded of={keys} bones={1}>
-					{(list) =>
-						list.length === 0 ? (
-							<p class="quiet">None yet. The provider sends this key as its secret token.</p>
+					{(part) => {
+						const list = (part?.items ?? []).filter((k) => k.kind === "scim");
+						return list.length === 0 ? (
+							<p class="quiet">{part?.more ? "None among the keys that were looked at." : "None yet."} The provider sends this key as its secret token.</p>
 						) : (
 							<ul class="list">
 								{list.map((k) => (
@@ -250,9 +251,10 @@ function Provisioning() {
 									</li>
 								))}
 							</ul>
-						)
-					}
+						);
+					}}
 				</Loaded>
+				<More of={keys} what="keys" />
 			</div>
 			<div class="stack">
 				<h3>Last refusals</h3>

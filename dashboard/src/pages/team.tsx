@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { call } from "../api";
-import { useAction, useLoad } from "../load";
+import { useAction, useLoad, usePart } from "../load";
 import { useAdmin, useMe, useMeChanged } from "../session";
 import type { Team } from "../types";
-import { Badge, Empty, Field, Loaded, Page, Problem } from "../ui";
+import { Badge, Empty, Field, Loaded, More, Page, Problem } from "../ui";
 import { users } from "../users";
 import { Groups } from "./groups";
 
@@ -66,7 +66,7 @@ function Fields({ team, admin, onSaved }: { team: Team; admin: boolean; onSaved:
 
 function Users() {
 	const me = useMe();
-	const list = useLoad(users);
+	const list = usePart(users);
 	return (
 		<section class="stack">
 			<h2>Users</h2>
@@ -87,7 +87,7 @@ function Users() {
 									</tr>
 								</thead>
 								<tbody>
-									{all.map((u) => (
+									{all.items.map((u) => (
 										<tr key={u.id}>
 											<td data-label="User" class="wrap">
 												<span>
@@ -108,6 +108,7 @@ function Users() {
 					)
 				}
 			</Loaded>
+			<More of={list} what="users" />
 		</section>
 	);
 }

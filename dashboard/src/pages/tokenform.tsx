@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import { base, call } from "../api";
-import { type Loading, useLoad } from "../load";
+import { base, call, type Part } from "../api";
+import { type Loading, usePart } from "../load";
 import { useMe } from "../session";
 import type { Key, Scope } from "../types";
-import { Choice, Dialog, Field, FormDialog, Loaded, Snippet } from "../ui";
+import { Choice, Dialog, Field, FormDialog, Loaded, More, Snippet } from "../ui";
 import { users } from "../users";
 import { scopes, type Secret, type Source } from "./tokens";
 
@@ -21,10 +21,10 @@ export interface Person {
 	userName: string;
 }
 
-/** The person who is signed in, then the other users of the team. */
-export async function people(me: Person): Promise<Person[]> {
-	const others = (await users().catch(() => null)) ?? [];
-	return [me, ...others.filter((p) => p.id !== me.id)];
+/** The person who is signed in, then the first other users of the team. */
+export async function people(me: Person, most: number): Promise<Part<Person>> {
+	const others = (await users(most).catch(() => null)) ?? { items: [], more: false };
+	return { items: [me, ...others.items.filter((p) => p.id !== me.id)], more: others.more };
 }
 
 /** Returns the date of today, in the person's time zone, as fields for dates have it. */
@@ -45,7 +45,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 	const [may, setMay] = useState<Scope[]>(["read", "ask"]);
 	const [user, setUser] = useState(me.user?.id ?? "");
 	const [actFor, setActFor] = useState(false);
-	const persons = useLoad(() => (kind === "personal" && me.user ? people(me.user) : Promise.resolve([])));
+	const persons = usePart<Person>((most) => (kind === "personal" && me.user ? people(me.user, most) : Promise.resolve(null)));
 	const expiresAt = () => {
 		if (life === "") return undefined;
 		return life === "date" ? new Date(date + "T23:59:59").toISOString() : new Date(Date.now() + Number(life) * 86400_000).toISOString();
@@ -65,11 +65,11 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 				<Field label="Name" hint="What uses it, such as “Laptop” or “Support bot”">
 					{(a) => <input {...a} required maxLength={100} value={name} autoComplete="off" onInput={(e) => setName(e.currentTarget.value)} />}
 				</Field>
-				{kind === "personal" && (persons.value?.length ?? 0) > 1 && (
+				{kind === "personal" && (persons.value?.items.length ?? 0) > 1 && (
 					<Field label="User">
 						{(a) => (
 							<select {...a} value={user} onChange={(e) => setUser(e.currentTarget.value)}>
-								{persons.value?.map((p) => (
+								{persons.value?.items.map((p) => (
 									<option key={p.id} value={p.id}>
 										{p.userName}
 									</option>
@@ -78,6 +78,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 						)}
 					</Field>
 				)}
+				<More of={persons} what="users" />
 				<Field label="Expires">
 					{(a) => (
 						<select {...a} value={life} onChange={(e) => setLife(e.currentTarget.value)}>

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import { all, call } from "../api";
+import { all, call, first } from "../api";
 import { ago } from "../format";
-import { useLoad } from "../load";
+import { type Growing, step, useLoad, usePart } from "../load";
 import { useAdmin, useMe } from "../session";
 import type { Collection, DataSource, Key, Scope } from "../types";
-import { Badge, Confirm, Empty, Field, FormDialog, Loaded, Page, Table, Time } from "../ui";
+import { Badge, Confirm, Empty, Field, FormDialog, Loaded, More, Page, Table, Time } from "../ui";
 import { usageByUser } from "../users";
 import { MadeKey, people, TokenForm, type Person } from "./tokenform";
 
@@ -29,8 +29,8 @@ export async function sources(): Promise<Source[]> {
 async function userNames(me: Person | undefined): Promise<Map<string, string>> {
 	const start = new Date(Date.now() - 89 * 86400_000).toISOString().slice(0, 10);
 	const [active, known] = await Promise.all([
-		usageByUser(start).catch(() => []),
-		me ? people(me).catch(() => [me]) : [],
+		usageByUser(start, step).then((p) => p.items).catch(() => []),
+		me ? people(me, step).then((p) => p.items) : [],
 	]);
 	return new Map([...active.flatMap((u): [string, string][] => (u.userName ? [[u.userId, u.userName]] : [])), ...known.map((p): [string, string] => [p.id, p.userName])]);
 }
@@ -60,7 +60,7 @@ export function Tokens() {
 }
 
 function AdminTokens() {
-	const keys = useLoad(() => all<Key>("/api-keys"));
+	const keys = usePart((most) => first<Key>("/api-keys", most));
 	const available = useLoad(sources);
 	const me = useMe();
 	const users = useLoad(() => userNames(me.user));
@@ -72,6 +72,7 @@ function AdminTokens() {
 			{(["personal", "team"] as const).map((kind) => (
 				<Section key={kind} kind={kind} keys={keys} names={names} users={users.value} onOpen={setOpen} />
 			))}
+			<More of={keys} what="keys" />
 			{open && "create" in open && (
 				<TokenForm
 					kind={open.create}
@@ -119,7 +120,7 @@ const about = {
 	team: ["Team keys", "A team key is for programs. It reads and writes content for the whole team, and cannot administer it."],
 } as const;
 
-function Section({ kind, keys, names, users, onOpen }: { kind: "personal" | "team"; keys: ReturnType<typeof useLoad<Key[]>>; names?: Map<string, string>; users?: Map<string, string>; onOpen: (o: Open) => void }) {
+function Section({ kind, keys, names, users, onOpen }: { kind: "personal" | "team"; keys: Growing<Key>; names?: Map<string, string>; users?: Map<string, string>; onOpen: (o: Open) => void }) {
 	const [title, text] = about[kind];
 	const make = (
 		<button type="button" class="primary" onClick={() => onOpen({ create: kind })}>
@@ -137,8 +138,8 @@ function Section({ kind, keys, names, users, onOpen }: { kind: "personal" | "tea
 			</div>
 			<Loaded of={keys}>
 				{(list) => {
-					const of = list.filter((k) => k.kind === kind);
-					return of.length === 0 ? <p class="quiet">There are no {kind} keys.</p> : <Keys keys={of} names={names} users={users} onOpen={onOpen} />;
+					const of = (list?.items ?? []).filter((k) => k.kind === kind);
+					return of.length === 0 ? <p class="quiet">There are no {kind} keys{list?.more ? " among those that are shown" : ""}.</p> : <Keys keys={of} names={names} users={users} onOpen={onOpen} />;
 				}}
 			</Loaded>
 		</section>

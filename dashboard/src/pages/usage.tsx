@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import { call, send } from "../api";
 import { count, ago, exact, plural } from "../format";
-import { useAction, useLoad } from "../load";
+import { useAction, useLoad, usePart } from "../load";
 import { useAdmin } from "../session";
 import type { Quota, Usage } from "../types";
-import { Choice, Empty, Loaded, Page, Problem, Time } from "../ui";
+import { Choice, Empty, Loaded, More, Page, Problem, Time } from "../ui";
 import { usageByUser } from "../users";
 import { Chart } from "../chart";
 
@@ -19,7 +19,7 @@ export function UsagePage() {
 	const [days, setDays] = useState<Days>("30");
 	const admin = useAdmin();
 	const usage = useLoad(() => call<Usage>(`/usage?start=${startOf(days)}&groupBy=feature&limit=200`), [days]);
-	const users = useLoad(() => usageByUser(startOf(days)), [days]);
+	const users = usePart((most) => usageByUser(startOf(days), most), [days]);
 	return (
 		<Page
 			title="Usage"
@@ -48,7 +48,7 @@ export function UsagePage() {
 				<h2>Users</h2>
 				<Loaded of={users}>
 					{(u) =>
-						u.length === 0 ? (
+						!u || u.items.length === 0 ? (
 							<p class="quiet">Nobody has used Docent with a personal key or in the dashboard in this time.</p>
 						) : (
 							<div class="table cards">
@@ -69,7 +69,7 @@ export function UsagePage() {
 										</tr>
 									</thead>
 									<tbody>
-										{u.map((x) => (
+										{u.items.map((x) => (
 											<tr key={x.userId}>
 												<td data-label="User" class="wrap">
 													{x.userName ?? <code>{x.userId}</code>}
@@ -94,6 +94,7 @@ export function UsagePage() {
 						)
 					}
 				</Loaded>
+				<More of={users} what="users" />
 			</section>
 		</Page>
 	);

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
-import { all, call } from "../api";
-import { useAction, useEvery, useLoad } from "../load";
+import { all, call, first } from "../api";
+import { useAction, useEvery, useLoad, usePart } from "../load";
 import { useMe } from "../session";
-import { Badge, Confirm, Dialog, Empty, Field, FormDialog, Loaded, Page, Problem, Snippet, Table, Time } from "../ui";
+import { Badge, Confirm, Dialog, Empty, Field, FormDialog, Loaded, More, Page, Problem, Snippet, Table, Time } from "../ui";
 
 interface Endpoint {
 	id: string;
@@ -158,11 +158,11 @@ function AddEndpoint({ onClose, onDone }: { onClose: () => void; onDone: (secret
 /** Shows the newest deliveries of an endpoint, and what can be done with it. */
 function Deliveries({ of, onSecret, onChange, onClose }: { of: Endpoint; onSecret: (secret: string) => void; onChange: () => void; onClose: () => void }) {
 	const path = `/webhook-endpoints/${of.id}`;
-	const deliveries = useLoad(() => call<Delivery[]>(`${path}/deliveries?limit=20`));
+	const deliveries = usePart((most) => first<Delivery>(`${path}/deliveries`, most), [], 20);
 	const action = useAction();
 	const [disabled, setDisabled] = useState(of.disabled === true);
 	const [removing, remove] = useState(false);
-	useEvery(3000, deliveries.value?.some((d) => d.status === "waiting") === true, deliveries.again);
+	useEvery(3000, deliveries.value?.items.some((d) => d.status === "waiting") === true, deliveries.again);
 	const post = (below: string) =>
 		action.run(async () => {
 			await call(path + below, { method: "POST" });
@@ -179,11 +179,11 @@ function Deliveries({ of, onSecret, onChange, onClose }: { of: Endpoint; onSecre
 			<Problem error={action.error} />
 			<Loaded of={deliveries}>
 				{(list) =>
-					list.length === 0 ? (
+					!list || list.items.length === 0 ? (
 						<p class="quiet">Nothing was delivered in the last 30 days.</p>
 					) : (
 						<Table
-							rows={list}
+							rows={list.items}
 							columns={[
 								["Event", (d) => d.type],
 								["Happened", (d) => <Time at={d.timestamp} />, "fit"],
@@ -205,6 +205,7 @@ function Deliveries({ of, onSecret, onChange, onClose }: { of: Endpoint; onSecre
 					)
 				}
 			</Loaded>
+			<More of={deliveries} what="deliveries" />
 			<div class="actions">
 				<button type="button" class="danger" onClick={() => remove(true)}>
 					Delete

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-3MF6A3C4.js";import"./part-QR5PXVL7.js";import"./part-IFECWFU3.js";import"./part-FSOXUCGC.js";import"./part-4DBLL6IV.js";export{c as Tokens,b as scopes,a as sources};

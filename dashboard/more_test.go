@@ -1,0 +1,115 @@
+package dashboard_test
+
+import (
+	"fmt"
+	"testing"
+
+	"docent/shared/scim/scimtest"
+	"docent/testkit/browser"
+)
+
+// longLists answers for lists that are longer than a page shows: 2,345 users, as many keys and 2,100 documents, of which 30
+// and the oldest one are of a plan, and 30 deliveries of a webhook endpoint.
+const longLists = `(() => {
+	const real = window.fetch.bind(window);
+	const pages = (url, size, item) => {
+		const from = Number(url.searchParams.get("after") ?? 0), to = Math.min(from + Number(url.searchParams.get("limit")), size);
+		const next = new URL(url);
+		next.searchParams.set("after", to);
+		return Promise.resolve(Response.json(Array.from({ length: to - from }, (_, i) => item(from + i)), { headers: to < size ? { Link: "<" + next.href + '>; rel="next"' } : {} }));
+	};
+	const at = "2026-01-01T00:00:00Z";
+	window.fetch = (path, o) => {
+		const url = new URL(path, document.baseURI);
+		if (url.pathname.includes("/scim/v2/Users")) {
+			const from = Number(url.searchParams.get("startIndex")), to = Math.min(2345, from + 199);
+			return Promise.resolve(Response.json({ totalResults: 2345, Resources: Array.from({ length: to - from + 1 }, (_, i) => ({ id: "u" + (from + i), userName: "person" + (from + i) + "@acme.test" })) }));
+		}
+		if (url.pathname.endsWith("/api-keys")) return pages(url, 2345, (i) => ({ id: "k" + i, kind: i === 2344 ? "scim" : "team", name: "Key " + i, scopes: null, dataSourceIds: null, createdBy: null, createdAt: at, lastUsedAt: at, expiresAt: null }));
+		if (url.pathname.endsWith("/documents")) return pages(url, 2100, (i) => ({ id: "d" + i, title: (i < 30 || i === 2099 ? "Plan " : "Page ") + i, uri: "https://x.test/" + i, updatedAt: at }));
+		if (/\/documents\/d\d+$/.test(url.pathname)) return Promise.resolve(Response.json({ indexing: { state: "indexed" } }));
+		if (url.pathname.endsWith("/webhook-endpoints")) return Promise.resolve(Response.json([{ id: "e", url: "https://hooks.test/", eventTypes: [], createdAt: at }]));
+		if (url.pathname.endsWith("/e/deliveries")) return pages(url, 30, (i) => ({ id: "m" + i, type: "delivery." + i, timestamp: at, status: "delivered", attempts: 1 }));
+		return real(path, o);
+	};
+	return true;
+})()`
+
+// TestLongListsGoOn: where a list ends before its last item, the page says so and shows more.
+func TestLongListsGoOn(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	set := fmt.Sprintf(`fetch("../team/saml-metadata", { method: "PUT", headers: { "Content-Type": "application/samlmetadata+xml" }, body: %q }).then((r) => r.ok)`, scimtest.Metadata)
+	if !browser.Value[bool](b, set) {
+		t.Fatal("the metadata is refused")
+	}
+	browser.Value[bool](b, longLists)
+	open(b, "settings/team")
+	b.Wait("The first 2,000 of 2,345 are shown.")
+	b.Click("Show more users")
+	b.Wait("person2345@acme.test")
+	b.Gone("are shown.")
+	open(b, "settings/single-sign-on")
+	b.Wait("None among the keys that were looked at.")
+	b.Click("Show more keys")
+	b.Wait("Key 2344")
+	open(b, "settings/tokens")
+	b.Wait("The first 2,000 are shown.")
+	b.Click("Show more keys")
+	b.Wait("Key 2343")
+	b.Gone("are shown.")
+	b.Click("Create personal key")
+	b.Wait("The first 2,001 are shown.")
+	b.Click("Show more users")
+	b.Gone("are shown.")
+	b.Select("User", "u2345")
+	open(b, "settings/webhooks")
+	b.Click("Open https://hooks.test/")
+	b.Wait("The first 20 are shown.")
+	b.Click("Show more deliveries")
+	b.Wait("delivery.29")
+}
+
+// TestFindingDocumentsGoesOn, past the first ones that are found and past those that were looked at.
+func TestFindingDocumentsGoesOn(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "plans", "Text.")
+	browser.Value[bool](b, longLists)
+	b.Fill("Find documents", "plan")
+	b.Press(browser.KeyEnter)
+	b.Wait("The newest 25 that have the text are shown.")
+	b.Gone("Plan 25")
+	b.Click("Show more documents")
+	b.Wait("Plan 29")
+	b.Wait("Plan 2099")
+	b.Gone("Show more documents")
+	b.Fill("Find documents", "x.test/2099")
+	b.Click("Find")
+	b.Wait("No document has")
+	b.Wait("The newest 2,000 documents were looked at.")
+	b.Click("Look at older documents")
+	b.Wait("Plan 2099")
+	b.Gone("looked at")
+}
+
+// TestASearchSaysThatThereIsMore, and shows as many results as the API has.
+func TestASearchSaysThatThereIsMore(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	browser.Value[bool](b, `(() => {
+		const real = window.fetch.bind(window);
+		window.fetch = (path, o) => path.endsWith("/context/search") ? Promise.resolve(Response.json({ sources: Array.from({ length: JSON.parse(o.body).query === "plan" ? JSON.parse(o.body).limit : 7 }, (_, i) => ({ title: "Plan " + i, url: "https://x.test/" + i, content: "Text.", provider: "custom", sourceType: "documentation" })) })) : real(path, o);
+		return true;
+	})()`)
+	open(b, "search/plan")
+	b.Wait("The best 20 results are shown.")
+	b.Click("Show more results")
+	b.Wait("Plan 49")
+	b.Wait("The best 50 results are shown. Search with more words")
+	b.Gone("Show more results")
+	b.Fill("Search for", "moon")
+	b.Press(browser.KeyEnter)
+	b.Wait("7 results")
+	b.Gone("Show more results")
+}

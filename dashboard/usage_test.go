@@ -44,3 +44,25 @@ func TestUsageOfALargeTeam(t *testing.T) {
 		t.Error(v)
 	}
 }
+
+// TestEveryTableHasOneKindOfHead: the names of columns with numbers are on the right, as the numbers, and those of the
+// buttons of a row are hidden.
+func TestEveryTableHasOneKindOfHead(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	browser.Value[bool](b, reports)
+	for _, page := range []string{"usage", "events"} {
+		open(b, page)
+		if page == "usage" {
+			b.Wait("Figures by day")
+			b.Click("Figures by day")
+		}
+		const wrong = `(() => { const right = (e) => getComputedStyle(e).textAlign === "right"; return [...document.querySelectorAll("main table")].flatMap((table) => [...table.querySelectorAll("th")].filter((th, i) => {
+			const cell = table.querySelector("tbody tr").children[i];
+			return th.scope !== "col" || right(th) !== right(cell) || (cell.querySelector("button") && th.textContent !== "Actions");
+		})).map((th) => th.textContent).join(); })()`
+		if heads := browser.Value[string](b, wrong); heads != "" {
+			t.Errorf("%s: the heads %q", page, heads)
+		}
+	}
+}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count } from "./format";
+import { Head } from "./ui";
 
 interface Day {
 	day: string;
@@ -65,17 +66,7 @@ export function Chart({ days }: { days: Day[] }) {
 				<summary>Figures by day</summary>
 				<div class="table">
 					<table>
-						<thead>
-							<tr>
-								<th scope="col">Day</th>
-								<th scope="col" class="num">
-									Questions
-								</th>
-								<th scope="col" class="num">
-									Other requests
-								</th>
-							</tr>
-						</thead>
+						<Head names={["Day", "Questions", "Other requests"]} numbers={["Questions", "Other requests"]} />
 						<tbody>
 							{days.map((d) => (
 								<tr key={d.day}>

@@ -166,6 +166,21 @@ export function More<T>({ of, what }: { of: Growing<T>; what: string }) {
 	);
 }
 
+/** The head of a table: the names of its columns, empty for the buttons of a row. Those of numbers are on the right. */
+export function Head({ names, numbers = [] }: { names: string[]; numbers?: string[] }) {
+	return (
+		<thead>
+			<tr>
+				{names.map((name) => (
+					<th key={name} scope="col" class={numbers.includes(name) ? "num" : undefined}>
+						{name || <span class="hidden">Actions</span>}
+					</th>
+				))}
+			</tr>
+		</thead>
+	);
+}
+
 /** A column of a table: its name, empty for the buttons of a row, and what it shows of a row. */
 export type Column<T> = [name: string, show: (row: T) => ComponentChildren, look?: "fit" | "wrap"];
 
@@ -174,15 +189,7 @@ export function Table<T extends { id: string }>({ columns, rows }: { columns: Co
 	return (
 		<div class="table cards">
 			<table>
-				<thead>
-					<tr>
-						{columns.map(([name]) => (
-							<th key={name} scope="col">
-								{name || <span class="hidden">Actions</span>}
-							</th>
-						))}
-					</tr>
-				</thead>
+				<Head names={columns.map(([name]) => name)} />
 				<tbody>
 					{rows.map((row) => (
 						<tr key={row.id}>

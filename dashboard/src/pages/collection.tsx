@@ -6,7 +6,7 @@ import { Link } from "../markdown";
 import { put, putAgain, useProgress } from "../puts";
 import { go, to, useCursors } from "../route";
 import type { Collection as CollectionType, Document } from "../types";
-import { Badge, Confirm, Empty, Loaded, Mark, Page, Pager, Problem, Time } from "../ui";
+import { Badge, Confirm, Empty, Head, Loaded, Mark, Page, Pager, Problem, Time } from "../ui";
 import { accepted, chosen, dropped } from "../upload";
 import { AccessDialog, readersOf } from "./access";
 import { CollectionForm } from "./collections";
@@ -250,16 +250,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 						<>
 							<div class="table cards">
 								<table>
-									<thead>
-										<tr>
-											<th scope="col">Title</th>
-											<th scope="col">State</th>
-											<th scope="col">Changed</th>
-											<th scope="col">
-												<span class="hidden">Actions</span>
-											</th>
-										</tr>
-									</thead>
+									<Head names={["Title", "State", "Changed", ""]} />
 									<tbody>
 										{p.items.map((d) => (
 											<tr key={d.id}>

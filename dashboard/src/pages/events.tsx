@@ -3,7 +3,7 @@ import { type Feed, readFeed } from "../feed";
 import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { SecurityEvent } from "../types";
-import { Badge, Dialog, Empty, Loaded, Page, Problem, Snippet, Time } from "../ui";
+import { Badge, Dialog, Empty, Head, Loaded, Page, Problem, Snippet, Time } from "../ui";
 
 const categories: [string, string][] = [
 	["", "All categories"],
@@ -65,17 +65,7 @@ function AllEvents() {
 					) : (
 						<div class="table cards">
 							<table>
-								<thead>
-									<tr>
-										<th scope="col">Event</th>
-										<th scope="col">Type</th>
-										<th scope="col">From</th>
-										<th scope="col">When</th>
-										<th scope="col">
-											<span class="hidden">Details</span>
-										</th>
-									</tr>
-								</thead>
+								<Head names={["Event", "Type", "From", "When", ""]} />
 								<tbody>
 									{[...f.events, ...below].map((e) => (
 										<tr key={e.id}>

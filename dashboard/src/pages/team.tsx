@@ -3,7 +3,7 @@ import { call } from "../api";
 import { useAction, useLoad, usePart } from "../load";
 import { useAdmin, useMe, useMeChanged } from "../session";
 import type { Team } from "../types";
-import { Badge, Empty, Field, Loaded, More, Page, Problem } from "../ui";
+import { Badge, Empty, Field, Head, Loaded, More, Page, Problem } from "../ui";
 import { users } from "../users";
 import { Groups } from "./groups";
 
@@ -79,13 +79,7 @@ function Users() {
 					) : (
 						<div class="table cards">
 							<table>
-								<thead>
-									<tr>
-										<th scope="col">User</th>
-										<th scope="col">Role</th>
-										<th scope="col">State</th>
-									</tr>
-								</thead>
+								<Head names={["User", "Role", "State"]} />
 								<tbody>
 									{all.items.map((u) => (
 										<tr key={u.id}>

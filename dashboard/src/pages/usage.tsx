@@ -4,7 +4,7 @@ import { count, ago, exact, plural } from "../format";
 import { useAction, useLoad, usePart } from "../load";
 import { useAdmin } from "../session";
 import type { Quota, Usage } from "../types";
-import { Choice, Empty, Loaded, More, Page, Problem, Time } from "../ui";
+import { Choice, Empty, Head, Loaded, More, Page, Problem, Time } from "../ui";
 import { usageByUser } from "../users";
 import { Chart } from "../chart";
 
@@ -53,21 +53,7 @@ export function UsagePage() {
 						) : (
 							<div class="table cards">
 								<table>
-									<thead>
-										<tr>
-											<th scope="col">User</th>
-											<th scope="col" class="num">
-												Questions
-											</th>
-											<th scope="col" class="num">
-												Searches
-											</th>
-											<th scope="col" class="num">
-												Active days
-											</th>
-											<th scope="col">Last active</th>
-										</tr>
-									</thead>
+									<Head names={["User", "Questions", "Searches", "Active days", "Last active"]} numbers={["Questions", "Searches", "Active days"]} />
 									<tbody>
 										{u.items.map((x) => (
 											<tr key={x.userId}>
@@ -189,14 +175,7 @@ function Report({ usage, days }: { usage: Usage; days: number }) {
 				<h2>By feature</h2>
 				<div class="table">
 					<table>
-						<thead>
-							<tr>
-								<th scope="col">Feature</th>
-								<th scope="col" class="num">
-									Requests
-								</th>
-							</tr>
-						</thead>
+						<Head names={["Feature", "Requests"]} numbers={["Requests"]} />
 						<tbody>
 							{[...byFeature]
 								.filter(([, n]) => n > 0)

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-UETQEFNI.js";import"./part-U5GT3MRA.js";import"./part-HXIXHVFR.js";import"./part-FWDOVCQR.js";import"./part-SFOGE4ID.js";export{c as Tokens,b as scopes,a as sources};

@@ -51,6 +51,7 @@ func bundle(from, modules string) (map[string][]byte, error) {
 		MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true, LegalComments: api.LegalCommentsNone,
 		// light-dark() and oklch() are used as they are.
 		Engines: []api.Engine{{Name: api.EngineChrome, Version: "123"}, {Name: api.EngineFirefox, Version: "120"}, {Name: api.EngineSafari, Version: "17.5"}},
+		Loader:  map[string]api.Loader{".md": api.LoaderText},
 		JSX:     api.JSXAutomatic, JSXImportSource: "preact",
 		TsconfigRaw: `{"compilerOptions":{"jsx":"react-jsx","jsxImportSource":"preact"}}`,
 	})

@@ -4,6 +4,7 @@ import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { SecurityEvent } from "../types";
 import { Badge, Dialog, Empty, Head, Loaded, Page, Problem, Snippet, Time } from "../ui";
+import { Collectors } from "./collectors";
 
 const categories: [string, string][] = [
 	["", "All categories"],
@@ -30,6 +31,7 @@ function AllEvents() {
 	const [more, setMore] = useState<{ of?: Feed; events: SecurityEvent[]; next: string | null }>({ events: [], next: null });
 	const older = useAction();
 	const [shown, show] = useState<SecurityEvent>();
+	const [connecting, connect] = useState(false);
 	const query = (after?: string) => readFeed({ ...(category && { category }), ...(outcome && { outcome }) }, 50, after);
 	const feed = useLoad(() => query(), [category, outcome]);
 	const first = feed.value;
@@ -40,9 +42,12 @@ function AllEvents() {
 		<Page
 			wide
 			title="Security events"
-			about="Who did what. The same feed is for your SIEM: GET /v1/security-events, or docent events follow."
+			about="Who did what. A SIEM or another collector can read the same feed."
 			actions={
 				<>
+					<button type="button" onClick={() => connect(true)}>
+						Connect a collector
+					</button>
 					<select aria-label="Category" class="auto" value={category} onChange={(e) => setCategory(e.currentTarget.value)}>
 						{categories.map(([v, text]) => (
 							<option key={v} value={v}>
@@ -125,6 +130,7 @@ function AllEvents() {
 					</button>
 				</div>
 			)}
+			{connecting && <Collectors onClose={() => connect(false)} />}
 			{shown && (
 				<Dialog title={shown.eventType} onClose={() => show(undefined)}>
 					<p>{shown.description}</p>

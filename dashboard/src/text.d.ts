@@ -1,0 +1,5 @@
+// A Markdown file is bundled as its text.
+declare module "*.md" {
+	const text: string;
+	export default text;
+}

@@ -5,6 +5,7 @@ package moto
 import (
 	"bufio"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -67,9 +68,15 @@ var start = sync.OnceValues(func() (string, error) {
 	return endpoint, nil
 })
 
-// find returns the path of the server.
+//go:embed server.py
+var server string
+
+// find returns the path of the Python that has the server.
 func find() (string, error) {
-	program, err := installed.Program("moto", "moto_server")
+	program, err := installed.Program("moto", "moto_server") // installed last
+	if err == nil {
+		program, err = installed.Program("moto", "python3")
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errMissing
 	}
@@ -79,13 +86,13 @@ func find() (string, error) {
 // run starts the server, which ends with this process.
 func run(program string) (endpoint string, err error) {
 	output, printed := io.Pipe()
-	server, err := emulator.Start(context.Background(), emulator.Options{Program: program, Arguments: []string{"-H", "127.0.0.1", "-p", "0"},
+	process, err := emulator.Start(context.Background(), emulator.Options{Program: program, Arguments: []string{"-c", server, "-H", "127.0.0.1", "-p", "0"},
 		Environment: append(os.Environ(), "PYTHONUNBUFFERED=1", "NO_COLOR=1"), Output: printed})
 	if err != nil {
 		return "", err
 	}
 	go func() {
-		server.Wait()
+		process.Wait()
 		printed.Close()
 	}()
 	found := make(chan string, 1)
@@ -97,7 +104,7 @@ func run(program string) (endpoint string, err error) {
 		}
 		return endpoint, nil
 	case <-time.After(startWait):
-		return "", errors.Join(fmt.Errorf("it did not listen within %v", startWait), server.Stop())
+		return "", errors.Join(fmt.Errorf("it did not listen within %v", startWait), process.Stop())
 	}
 }
 

@@ -21,18 +21,20 @@ func TestEveryFieldOfAnItemReachesItsDocument(t *testing.T) {
 		Body    string
 		Created any
 		Listed  any
+		Keep    any
 	}
 	fieldtest.Shows(t, func(i Item) put {
 		in := i.input("source", "request")
-		return put{in.Fields, *in.Facts, in.Body, in.Created, in.Listed}
-	}, func(i *Item) { i.SourceType = "issue" }, "About", "Access") // for the title of a comment; resolved to a rule first
+		return put{in.Fields, *in.Facts, in.Body, in.Created, in.Listed, in.KeepContent}
+	}, func(i *Item) { i.SourceType = "issue" }, "About", "Access", "CommentsUnread") // for the title of a comment; resolved to a rule first; about other items
 }
 
 func TestEveryFieldOfAnItemIsImported(t *testing.T) {
 	t.Parallel()
 	item := fieldtest.Fill[Item](t)
 	item.URI, item.SourceType, item.State = "https://provider.test/1", "issue", StateOpen
-	item.Comment, item.About, item.File, item.Listed = false, "", nil, time.Time{} // set by connectors and syncs only
+	item.Comment, item.About, item.File, item.Listed = false, "", nil, time.Time{}
+	item.KeepBody, item.CommentsUnread = false, false // set by connectors and syncs only
 	item.Metadata = filter.Metadata{"product": filter.Text("api"), "version": filter.Number(3), "tags": filter.List("a", "b")}
 	line, err := item.Line()
 	if err != nil {

@@ -55,28 +55,52 @@ func FileType(name, declared string) (mediaType string, read bool) {
 var textFiles = []string{".txt", ".text", ".md", ".markdown"}
 
 // storeFiles stores items with files, one after the other, because each file is in memory. It calls reject for one
-// that is left out.
-func (r *syncRun) storeFiles(ctx context.Context, items []Item, reject func(i Item, why string)) error {
+// that is left out, and returns the uris of those that failed again.
+func (r *syncRun) storeFiles(ctx context.Context, a Access, items []Item, reject func(i Item, why string)) (left []string, err error) {
 	for _, i := range items {
 		var why *FileError
 		err := r.storeFile(ctx, i)
 		switch {
+		case a.LeavesOut(i.URI, err):
+			reject(i, "its file could not be downloaded; "+triedAgain)
+			left = append(left, i.URI)
+			if err := r.keepFile(ctx, i); err != nil {
+				return nil, err
+			}
 		case errors.Is(err, document.ErrOtherSource):
 			reject(i, otherSource)
 		case errors.As(err, &why):
 			reject(i, why.Why)
 			// What is stored is the text of an earlier file.
 			if _, err := r.Documents.Forget(ctx, r.teamID, r.id, i.URI); err != nil {
-				return err
+				return nil, err
 			}
 		case err != nil:
-			return err
+			return nil, err
 		}
 		if err := r.stillTime(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return left, nil
+}
+
+// keepFile stores what else is known of an item whose file cannot be read, such as who may read it now, and keeps the earlier file,
+// if there is one, with its time: the next sync that lists the item downloads its file.
+func (r *syncRun) keepFile(ctx context.Context, i Item) error {
+	e, ok, err := r.storedItem(ctx, i.URI)
+	if err != nil || !ok {
+		return err
+	}
+	rules, err := r.Resolve(ctx, r.teamID, i.Access)
+	if err != nil {
+		return fmt.Errorf("resolve who may read: %w", err)
+	}
+	i.UpdatedAt = e.Facts.Changed
+	if err = r.putFile(ctx, i, rules[0], nil); errors.Is(err, document.ErrNoContent) { // it was removed in between
+		return nil
+	}
+	return err
 }
 
 // storeFile stores an item with its file. An unchanged file is not read again: only what else is known about the item
@@ -108,17 +132,20 @@ func (r *syncRun) storeFile(ctx context.Context, i Item) error {
 
 // hasFile reports whether the stored item of i has the file of i.
 func (r *syncRun) hasFile(ctx context.Context, i Item) (bool, error) {
-	id, err := document.ID(r.teamID, i.URI)
+	e, ok, err := r.storedItem(ctx, i.URI)
+	return ok && e.MediaType == i.File.MediaType && !i.UpdatedAt.IsZero() &&
+		e.Facts.Changed.Equal(i.UpdatedAt.UTC().Truncate(time.Millisecond)), err
+}
+
+// storedItem returns the stored item of uri, without its body. ok is false if there is none.
+func (r *syncRun) storedItem(ctx context.Context, uri string) (e document.Found, ok bool, err error) {
+	id, err := document.ID(r.teamID, uri)
 	if err != nil {
-		return false, fmt.Errorf("team id: %w", err)
+		return e, false, fmt.Errorf("team id: %w", err)
 	}
 	found, err := r.Documents.Find(ctx, r.teamID, []string{id}, false)
-	if err != nil {
-		return false, err
-	}
-	e, ok := found[id]
-	return ok && e.CollectionID == r.id && e.Facts != nil && e.MediaType == i.File.MediaType && !i.UpdatedAt.IsZero() &&
-		e.Facts.Changed.Equal(i.UpdatedAt.UTC().Truncate(time.Millisecond)), nil
+	e, ok = found[id]
+	return e, ok && e.CollectionID == r.id && e.Facts != nil, err
 }
 
 // putFile stores i with its file; nil: with the one that is stored.

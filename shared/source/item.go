@@ -51,6 +51,11 @@ type Item struct {
 	Comment bool          `json:"-"` // on an issue or pull request; queries leave it out
 	About   string        `json:"-"` // of a comment: uri of its issue or pull request, whose title it gets
 	File    *File         `json:"-"` // with its text, instead of Body; nil: Body has it
+	// KeepBody means that its text could not be read now: the one that is stored stays, with what else is known of it. Without one
+	// nothing is stored.
+	KeepBody bool `json:"-"`
+	// CommentsUnread means that not all comments on it could be read, which are items with its uri and a fragment. See keepComments.
+	CommentsUnread bool `json:"-"`
 	// Listed is set by a sync: the provider has had the item as it is since.
 	Listed time.Time `json:"-"`
 }
@@ -155,7 +160,7 @@ const (
 func (i Item) input(sourceID, requestID string) document.Input {
 	space, _ := spaceOf(i.SourceType)
 	in := document.Input{Fields: document.Fields{CollectionID: sourceID, Title: i.Title, URI: i.URI, Metadata: i.Metadata}, Body: i.Body, RequestID: requestID,
-		Match: func(int64) error { return nil }, Who: document.Anyone(), Created: i.CreatedAt, Listed: i.Listed,
+		Match: func(int64) error { return nil }, Who: document.Anyone(), Created: i.CreatedAt, Listed: i.Listed, KeepContent: i.KeepBody,
 		Facts: &document.Facts{Space: space, Author: i.Author, Assignees: i.Assignees, Project: i.Project, Number: i.Number,
 			State: i.State, Labels: i.Labels, Comment: i.Comment, Changed: i.UpdatedAt, Closed: i.ClosedAt, Merged: i.MergedAt}}
 	if i.File != nil {

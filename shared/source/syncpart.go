@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -50,25 +51,33 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 }
 
 func (p *partState) startFullScan(now int64) {
-	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed}
+	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed}
 }
 
 // readPages reads and stores the pages of a part in order.
 func (r *syncRun) readPages(ctx context.Context, part string, p *partState) error {
 	access := r.access
+	access.Failed = slices.Clone(p.Failed)
 	if p.Before != nil {
 		access.Before, access.Stored = p.Before, r.stored
 	}
 	for page, err := range r.Connector.Read(ctx, access, part, p.Checkpoint) {
 		if err != nil {
-			return cmp.Or(ctx.Err(), err)
+			return cmp.Or(ctx.Err(), r.noteFailed(ctx, part, p, err))
 		}
 		if len(page.Checkpoint) > MaxCheckpoint {
 			return fmt.Errorf("the checkpoint of %s has %d bytes", part, len(page.Checkpoint))
 		}
-		if err := r.storePage(ctx, page); err != nil {
+		comments, err := r.keepComments(ctx, page.Items, p.ScanStarted != 0)
+		if err != nil {
 			return err
 		}
+		page.Unread = append(page.Unread, comments...)
+		left, err := r.storePage(ctx, access, page)
+		if err != nil {
+			return r.noteFailed(ctx, part, p, err)
+		}
+		p.updateFailed(page, left)
 		if err := r.addParts(ctx, page.Parts); err != nil {
 			return err
 		}
@@ -160,11 +169,11 @@ func (r *syncRun) scanMarkOps(part string, p partState, page SyncPage) ([]table.
 
 const otherSource = "uri belongs to a document or to an item of another data source"
 
-// storePage stores the items of a page separately and removes the deleted ones.
-func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
+// storePage stores the items of a page separately and removes the deleted ones. It returns the uris of files that failed again.
+func (r *syncRun) storePage(ctx context.Context, access Access, page SyncPage) (left []string, err error) {
 	items, err := r.titled(ctx, page.Items)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	last := map[string]int{} // of two items with the same uri, the last one counts
 	for n, i := range items {
@@ -181,7 +190,7 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 	if page.Notice != nil && r.state.Notice == "" {
 		r.state.NoticeOf, r.state.Notice = page.Notice.Code, page.Notice.Detail
 	}
-	for _, skipped := range page.Skipped {
+	for _, skipped := range slices.Concat(page.Skipped, page.Failed) {
 		reject(Item{URI: skipped.URI}, skipped.Why)
 	}
 	group, gctx := errgroup.WithContext(ctx)
@@ -206,8 +215,11 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 		}
 		group.Go(func() error {
 			err := r.put(gctx, r.teamID, r.id, "", i)
-			if errors.Is(err, document.ErrOtherSource) {
+			switch {
+			case errors.Is(err, document.ErrOtherSource):
 				reject(i, otherSource)
+				return nil
+			case i.KeepBody && errors.Is(err, document.ErrNoContent):
 				return nil
 			}
 			return err
@@ -225,16 +237,16 @@ func (r *syncRun) storePage(ctx context.Context, page SyncPage) error {
 		})
 	}
 	if err = group.Wait(); err == nil {
-		err = r.storeFiles(ctx, files, reject)
+		left, err = r.storeFiles(ctx, access, files, reject)
 	}
 	if err != nil {
 		if apierr.IsCode(err, apierr.CodeNotFound) {
-			return Missing() // deleted during the sync
+			return nil, Missing() // deleted during the sync
 		}
-		return fmt.Errorf("store a page: %w", err)
+		return nil, fmt.Errorf("store a page: %w", err)
 	}
 	r.state.Read += len(items)
-	return nil
+	return left, nil
 }
 
 // stillTime renews the lease within a page, and returns ErrUnfinished if too little time is left for more of it.

@@ -158,6 +158,12 @@ func (r *reading) readRestriction(ctx context.Context, page id) error {
 		r.Unknown("the restrictions of page "+string(page), "let the account of the token view it")
 		return nil
 	}
+	if r.before.LeavesOut(r.pageURI(page), err) {
+		r.restricted[page] = atlassian.Audience{}
+		r.private[page] = true
+		r.closed = append(r.closed, source.FailedAgain(r.pageURI(page), "Confluence does not return who may read it, so that no person does"))
+		return nil
+	}
 	if err == nil {
 		r.restricted[page] = r.audienceOf(&one)
 	}

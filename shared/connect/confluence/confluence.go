@@ -64,6 +64,8 @@ type checkpoint struct {
 	Next  string    `json:"next,omitempty"`  // query of its next page
 	Full  bool      `json:"full,omitempty"`  // it is a full scan
 	Found int       `json:"found,omitempty"` // files that the running full scan has listed
+	// Retried means that what failed before was tried again by the running reading.
+	Retried bool `json:"retried,omitempty"`
 }
 
 // Read yields the pages of a part; see source.Connector.
@@ -88,6 +90,9 @@ type reading struct {
 	kind    string
 	mirrors bool
 	most    int // attachments of a full scan
+	before  source.Access
+	closed  []source.SkippedItem // pages whose readers cannot be read once more, to be reported
+	private map[id]bool          // all of those
 	directory
 }
 
@@ -97,7 +102,7 @@ func (c *Connector) open(a source.Access, part string) *reading {
 		site.Base += "/wiki"
 	}
 	space, kind, _ := strings.Cut(part, " ")
-	return &reading{Site: site, space: space, kind: kind, mirrors: atlassian.Mirrors(a.Settings),
+	return &reading{Site: site, space: space, kind: kind, mirrors: atlassian.Mirrors(a.Settings), before: a, private: map[id]bool{},
 		most: cmp.Or(c.Attachments, MaxAttachments), directory: newDirectory()}
 }
 
@@ -105,6 +110,12 @@ func (c *Connector) open(a source.Access, part string) *reading {
 func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
 	if p.Full && p.Next == "" {
 		if _, err := r.spaceID(ctx); err != nil {
+			return err
+		}
+	}
+	if !p.Full && p.Next == "" && !p.Retried {
+		p.Retried = true
+		if err := r.retry(ctx, p, yield); err != nil {
 			return err
 		}
 	}
@@ -155,6 +166,11 @@ func (r *reading) query(p checkpoint) (url.Values, error) {
 		}
 		return q, nil
 	}
+	return url.Values{"cql": {r.cql(p)}, "expand": {r.expand()}, "limit": {strconv.Itoa(perPage)}}, nil
+}
+
+// expand returns the expansions with all that is read.
+func (r *reading) expand() string {
 	expand := "body.storage,version,history,space,metadata.labels,ancestors," + readRestrictions
 	switch r.kind {
 	case comments:
@@ -162,7 +178,7 @@ func (r *reading) query(p checkpoint) (url.Values, error) {
 	case attachments:
 		expand = "version,history,space,container"
 	}
-	return url.Values{"cql": {r.cql(p)}, "expand": {expand}, "limit": {strconv.Itoa(perPage)}}, nil
+	return expand
 }
 
 // cql returns the query that begins a reading.
@@ -245,5 +261,7 @@ func (r *reading) page(ctx context.Context, found []content) (source.SyncPage, e
 		}
 	}
 	page.Notice = r.Notice
+	page.Failed, page.Unread = r.closed, r.opened()
+	r.closed = nil
 	return page, r.failed
 }

@@ -46,7 +46,7 @@ func (d *directory) know(u atlassian.User) {
 	}
 }
 
-// nameOf returns the name of a mentioned account, or "".
+// nameOf returns the name of a mentioned account, or "". One that Confluence fails to return has none until the page is read again.
 func (r *reading) nameOf(ctx context.Context, p person) string {
 	key := cmp.Or(p.userKey, p.username)
 	if r.Cloud {
@@ -57,7 +57,7 @@ func (r *reading) nameOf(ctx context.Context, p person) string {
 	}
 	r.lookups++
 	u, err := r.user(ctx, p)
-	if err != nil {
+	if err != nil && !atlassian.IsCode(err, source.Unreadable, source.TooLarge) {
 		r.failed = err
 	}
 	r.names[key] = u.Title()

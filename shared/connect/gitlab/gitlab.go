@@ -75,6 +75,7 @@ type checkpoint struct {
 	Page         int       `json:"page,omitempty"`         // page of those since then; 0: the first
 	Again        time.Time `json:"again,omitzero"`         // the first time of a change that was fresh when it was read
 	Confidential bool      `json:"confidential,omitempty"` // there are confidential ones
+	Retried      bool      `json:"retried,omitempty"`      // what failed before was tried again by the running sync
 	// Wiki.
 	Sum  string `json:"sum,omitempty"`  // hash of the pages that were read, or are being read
 	Skip int    `json:"skip,omitempty"` // number already read; also of files
@@ -122,7 +123,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		case files:
 			return s.readFiles(ctx, p, at == nil, yield)
 		default:
-			return s.readRecords(ctx, p, yield)
+			return s.readRecords(ctx, p, at == nil, yield)
 		}
 	})
 }
@@ -137,7 +138,10 @@ type session struct {
 	kind     string
 	html     string // URL of the project's pages, with a slash at the end
 	about    *about
-	unknown  string // why some readers are unknown; empty: they are not
+	// leavesOut and failed are those of the source.Access.
+	leavesOut func(uri string, err error) bool
+	failed    []string
+	unknown   string // why some readers are unknown; empty: they are not
 }
 
 func (c *Connector) open(a source.Access, part string) (*session, error) {
@@ -151,6 +155,7 @@ func (c *Connector) open(a source.Access, part string) (*session, error) {
 		return nil, fmt.Errorf("base URL: %w", err)
 	}
 	s := &session{Connector: c, settings: a.Settings, project: project, kind: kind, html: base + project + "/-/",
+		leavesOut: a.LeavesOut, failed: a.Failed,
 		key: base + " " + project + " " + a.Secrets[accessToken]}
 	header := http.Header{"Accept": {"application/json"}}
 	if token := a.Secrets[accessToken]; token != "" {

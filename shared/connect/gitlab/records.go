@@ -27,7 +27,13 @@ const (
 )
 
 // readRecords reads the issues or merge requests that changed since p.
-func (s *session) readRecords(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yield func(source.SyncPage) bool) error {
+	if !whole && !p.Retried && len(s.failed) > 0 {
+		p.Retried = true
+		if err := s.retry(ctx, p, yield); err != nil {
+			return err
+		}
+	}
 	for {
 		records, more, err := s.list(ctx, p)
 		if err != nil {
@@ -40,12 +46,8 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, yield func(sour
 			if r.UpdatedAt.Equal(p.Since) && slices.Contains(p.Read, r.Number) {
 				continue // read before, and not changed since
 			}
-			item, err := s.item(ctx, r)
-			if err != nil {
+			if err := s.add(ctx, &page, r); err != nil {
 				return err
-			}
-			if item != nil {
-				page.Items = append(page.Items, *item)
 			}
 			if p.pass(r, s.Now()); r.Confidential && !p.Confidential {
 				p.Confidential = true
@@ -56,7 +58,7 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, yield func(sour
 			if r.Notes > 0 {
 				asked++
 			}
-			if asked == notesAPage && i+1 < len(records) {
+			if (asked == notesAPage || len(page.Failed) > 0) && i+1 < len(records) { // a failure may have taken minutes
 				page.Checkpoint = source.EncodeCheckpoint(p)
 				if !yield(page) {
 					return source.ErrStopped
@@ -70,7 +72,7 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, yield func(sour
 		case !more && !p.Again.IsZero():
 			p = checkpoint{Readers: p.Readers, Confidential: p.Confidential, Since: p.Again}
 		case !more:
-			p.Page = 0
+			p.Page, p.Retried = 0, false
 		}
 		page.Checkpoint, page.Last = source.EncodeCheckpoint(p), !more
 		if !yield(page) {
@@ -80,6 +82,68 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, yield func(sour
 			return nil
 		}
 	}
+}
+
+// retry reads the records that earlier syncs could not read.
+func (s *session) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	page := source.SyncPage{Checkpoint: source.EncodeCheckpoint(p)}
+	begun := s.Now()
+	for _, uri := range s.failed {
+		number, err := strconv.Atoi(path.Base(uri))
+		if err != nil {
+			continue
+		}
+		if s.Now().Sub(begun) > source.RetryTime {
+			break
+		}
+		r, _, err := rest.Get[record](ctx, s.api, "/"+s.kind+"/"+strconv.Itoa(number))
+		var failed *source.SyncError
+		switch {
+		case errors.As(err, &failed) && failed.Code == source.NotThere: // the next full scan asks whether it is deleted
+			page.Unread = append(page.Unread, uri)
+			continue
+		case s.leavesOut(uri, err):
+			page.Failed = append(page.Failed, source.FailedAgain(uri, "GitLab does not return it"))
+			continue
+		case err == nil:
+			err = s.add(ctx, &page, r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if !yield(page) {
+		return source.ErrStopped
+	}
+	return nil
+}
+
+// add adds a record to page, unless it was deleted in the meantime. Of one whose comments cannot be read once more, only what else is
+// known is stored.
+func (s *session) add(ctx context.Context, page *source.SyncPage, r record) error {
+	notes, err := s.notesOf(ctx, r)
+	uri := s.uri(r.Number)
+	var failed *source.SyncError
+	unread := false
+	switch {
+	case errors.As(err, &failed) && failed.Code == source.NotThere:
+		return nil // the next full scan asks whether it is deleted
+	case s.leavesOut(uri, err):
+		unread = true
+		page.Failed = append(page.Failed, source.FailedAgain(uri, "GitLab does not return the comments on it"))
+	case err != nil:
+		if failed != nil {
+			failed.Detail = fmt.Sprintf("the comments on %s %d: %s", s.noun(), r.Number, failed.Detail)
+		}
+		return err
+	}
+	item := r.item(s.kind, s.project, uri, notes)
+	item.KeepBody = unread
+	if item.Access, err = s.readers(ctx, r.Confidential, r.involved()); err != nil {
+		return err
+	}
+	page.Items = append(page.Items, *item)
+	return nil
 }
 
 // pass moves p behind a record that was read.
@@ -128,28 +192,12 @@ func nextPage(header http.Header, page, n int) int {
 	return page + 1
 }
 
-// item returns a record with its comments as an item, or nil if it was deleted in the
-// meantime.
-func (s *session) item(ctx context.Context, r record) (*source.Item, error) {
-	var notes []note
-	if r.Notes > 0 {
-		var err error
-		notes, err = s.notes(ctx, r.Number)
-		var failed *source.SyncError
-		if errors.As(err, &failed) && failed.Code == source.NotThere {
-			return nil, nil //nolint:nilnil // the next full scan asks whether it is deleted
-		}
-		if failed != nil {
-			failed.Detail = fmt.Sprintf("the comments on %s %d: %s", s.noun(), r.Number, failed.Detail)
-		}
-		if err != nil {
-			return nil, err
-		}
+// notesOf returns the comments on a record.
+func (s *session) notesOf(ctx context.Context, r record) ([]note, error) {
+	if r.Notes == 0 {
+		return nil, nil
 	}
-	item := r.item(s.kind, s.project, s.uri(r.Number), notes)
-	var err error
-	item.Access, err = s.readers(ctx, r.Confidential, r.involved())
-	return item, err
+	return s.notes(ctx, r.Number)
 }
 
 // notes returns the comments on a record that everyone who may read it may read, up to those that exceed maxText.

@@ -53,6 +53,8 @@ type checkpoint struct {
 	Token string    `json:"token,omitempty"`
 	Start int       `json:"start,omitempty"` // Data Center: number of the next result
 	Full  bool      `json:"full,omitempty"`  // it is a full scan
+	// Retried means that what failed before was tried again by the running reading.
+	Retried bool `json:"retried,omitempty"`
 }
 
 // Read yields the pages of a part; see source.Connector.
@@ -76,12 +78,13 @@ type reading struct {
 	api     string // path of the API
 	project string // key
 	mirrors bool
+	before  source.Access
 	directory
 }
 
 func (c *Connector) open(a source.Access, project string) *reading {
 	site := c.Client.Open("Jira", a)
-	r := &reading{Site: site, api: "/rest/api/2", project: project, mirrors: atlassian.Mirrors(a.Settings), directory: newDirectory()}
+	r := &reading{Site: site, api: "/rest/api/2", project: project, mirrors: atlassian.Mirrors(a.Settings), before: a, directory: newDirectory()}
 	if site.Cloud {
 		r.api = "/rest/api/3"
 	}
@@ -108,6 +111,11 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 	if !resumed {
 		if p.Full {
 			if err := r.readProject(ctx); err != nil {
+				return err
+			}
+		} else if !p.Retried {
+			p.Retried = true
+			if err := r.retry(ctx, p, yield); err != nil {
 				return err
 			}
 		}
@@ -208,8 +216,12 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 		if project, _, _ := strings.Cut(i.Key, "-"); !strings.EqualFold(project, r.project) {
 			continue
 		}
-		if err := r.readComments(ctx, &i); err != nil {
+		unread, err := r.readComments(ctx, &i)
+		if err != nil {
 			return page, err
+		}
+		if unread {
+			page.Failed = append(page.Failed, source.FailedAgain(r.issueURI(i.Key), "Jira does not return all comments on it"))
 		}
 		readers, err := r.readersOf(ctx, i)
 		if err != nil {
@@ -219,7 +231,9 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 		add := func(item source.Item) {
 			page.Items, size = append(page.Items, item), size+len(item.Body)
 		}
-		add(r.issueItem(i, comments.all))
+		item := r.issueItem(i, comments.all)
+		item.CommentsUnread = unread
+		add(item)
 		for _, c := range i.Fields.Comment.Comments {
 			who, err := comments.of(ctx, c)
 			if err != nil {
@@ -238,8 +252,63 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 	return page, r.failed
 }
 
-// readComments reads the comments of i that did not come with it.
-func (r *reading) readComments(ctx context.Context, i *issue) error {
+// retry reads the issues that earlier syncs could not read completely.
+func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	var found []issue
+	var left source.SyncPage
+	begun := r.Now()
+	for _, uri := range r.before.Failed {
+		key, _, ok := r.idsOf(uri)
+		if !ok {
+			continue
+		}
+		if r.Now().Sub(begun) > source.RetryTime {
+			break
+		}
+		one, err := atlassian.Get[issue](ctx, r.Site, "the issue "+key, r.api+"/issue/"+url.PathEscape(key), url.Values{"fields": {fields}})
+		switch {
+		case atlassian.Invisible(err), err == nil && !strings.EqualFold(one.Key, key):
+			left.Unread = append(left.Unread, uri) // the next full scan asks what became of it
+		case r.before.LeavesOut(uri, err):
+			left.Failed = append(left.Failed, source.FailedAgain(uri, "Jira does not return it"))
+		case err != nil:
+			return err
+		default:
+			found = append(found, one)
+		}
+	}
+	if len(found)+len(left.Unread)+len(left.Failed) == 0 {
+		return nil
+	}
+	add := func(page source.SyncPage) error {
+		page.Checkpoint = source.EncodeCheckpoint(p)
+		if !yield(page) {
+			return source.ErrStopped
+		}
+		return nil
+	}
+	page, err := r.page(ctx, found, add)
+	if err != nil {
+		return err
+	}
+	page.Unread, page.Failed = append(page.Unread, left.Unread...), append(page.Failed, left.Failed...)
+	return add(page)
+}
+
+// readComments reads the comments of i that did not come with it. unread means that they cannot be read once more.
+func (r *reading) readComments(ctx context.Context, i *issue) (unread bool, err error) {
+	inline := i.Fields.Comment.Comments
+	err = r.listComments(ctx, i)
+	if unread = r.before.LeavesOut(r.issueURI(i.Key), err); unread {
+		if err = nil; len(i.Fields.Comment.Comments) < len(inline) {
+			i.Fields.Comment.Comments = inline
+		}
+	}
+	return unread, err
+}
+
+// listComments replaces the comments that came with i by all, if there are more.
+func (r *reading) listComments(ctx context.Context, i *issue) error {
 	list := &i.Fields.Comment
 	if len(list.Comments) >= list.Total {
 		return nil

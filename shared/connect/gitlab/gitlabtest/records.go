@@ -77,11 +77,16 @@ func list(p *Project, w http.ResponseWriter, q *http.Request) {
 		if r.UpdatedAt.Before(after) || r.Confidential && q.Header.Get("Authorization") == "" {
 			continue
 		}
-		r.Notes = len(slices.DeleteFunc(slices.Clone(r.Comments), func(n Note) bool { return n.System }))
-		matching = append(matching, r)
+		matching = append(matching, r.counted())
 	}
 	slices.SortStableFunc(matching, func(a, b Record) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
 	paged(w, q, matching, every[Record])
+}
+
+// counted returns r with the number of its comments.
+func (r Record) counted() Record {
+	r.Notes = len(slices.DeleteFunc(slices.Clone(r.Comments), func(n Note) bool { return n.System }))
+	return r
 }
 
 // find returns the record that q asks for.
@@ -99,7 +104,7 @@ func (p *Project) find(q *http.Request) *Record {
 
 func one(p *Project, w http.ResponseWriter, q *http.Request) {
 	if r := p.find(q); r != nil {
-		reply(w, http.StatusOK, r)
+		reply(w, http.StatusOK, r.counted())
 		return
 	}
 	refuse(w, http.StatusNotFound, "404 Not found")

@@ -1,0 +1,73 @@
+package confluence
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"docent/shared/source"
+)
+
+// retry tries again what earlier syncs could not read: files, and who may read a page. What depends on the latter is opened by the next
+// full scan.
+func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	r.ctx = ctx
+	var page source.SyncPage
+	begun := r.Now()
+	for _, uri := range r.before.Failed {
+		if r.Now().Sub(begun) > source.RetryTime {
+			break
+		}
+		var err error
+		if on, comment, ok := r.idsOf(uri); ok && comment == "" {
+			err = r.readRestriction(ctx, on)
+		} else if _, file, ok := r.attachmentOf(uri); ok {
+			err = r.retryFile(ctx, uri, file, &page)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	page.Failed, page.Unread = append(page.Failed, r.closed...), append(page.Unread, r.opened()...)
+	r.closed = nil
+	if len(page.Failed)+len(page.Unread)+len(page.Items) == 0 {
+		return nil
+	}
+	page.Checkpoint = source.EncodeCheckpoint(p)
+	if !yield(page) {
+		return source.ErrStopped
+	}
+	return nil
+}
+
+// retryFile adds an attachment to page, which the sync then downloads.
+func (r *reading) retryFile(ctx context.Context, uri string, file id, page *source.SyncPage) error {
+	found, err := r.search(ctx, url.Values{"cql": {"id in (" + strings.TrimPrefix(string(file), "att") + ")"}, "expand": {r.expand()}, "limit": {strconv.Itoa(perPage)}})
+	var some source.SyncPage
+	if err == nil {
+		some, err = r.page(ctx, found.Results)
+	}
+	switch {
+	case r.before.LeavesOut(uri, err):
+		page.Failed = append(page.Failed, source.FailedAgain(uri, "Confluence does not return it"))
+		return nil
+	case err != nil:
+		return err
+	case len(some.Items) == 0:
+		page.Unread = append(page.Unread, uri) // the next full scan asks what became of it
+	}
+	page.Items, page.Failed = append(page.Items, some.Items...), append(page.Failed, some.Failed...)
+	return nil
+}
+
+// opened returns the uris of pages whose readers an earlier sync could not read, and which are known now.
+func (r *reading) opened() (uris []string) {
+	for _, uri := range r.before.Failed {
+		page, comment, ok := r.idsOf(uri)
+		if _, known := r.restricted[page]; ok && comment == "" && known && !r.private[page] {
+			uris = append(uris, uri)
+		}
+	}
+	return uris
+}

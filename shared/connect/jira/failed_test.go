@@ -1,0 +1,94 @@
+package jira_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/connect/jira/jiratest"
+	"docent/shared/source"
+)
+
+// TestAnIssueWhoseCommentsFailHoldsUpNoOther: it fails one sync. Then the issue is stored with the comments that came with it. The
+// others stay, hidden once something has changed, until they can be read.
+func TestAnIssueWhoseCommentsFailHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, status := range map[string]int{"a failure": 500, "a refusal": 422} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(t *testing.T, cloud bool) {
+				s := newSite(t, cloud, nil)
+				s.Change(func() { s.Inline = 1 })
+				broken := issue(2)
+				broken.Comments = []jiratest.Comment{comment(7), comment(8)}
+				s.put(issue(1), broken, issue(3))
+				fail := func(path string, w http.ResponseWriter) bool {
+					if !strings.Contains(path, "/issue/OPS-2/comment") {
+						return false
+					}
+					w.WriteHeader(status)
+					return true
+				}
+				shows := func(code, detail string) {
+					t.Helper()
+					if e := s.Shown().LastError; (e == nil) != (code == "") || e != nil && (e.Code != code || !strings.Contains(e.Detail, detail)) {
+						t.Errorf("the source shows %+v, want %q", e, code)
+					}
+				}
+				people := func(fragment string) []string { // who may read a comment
+					t.Helper()
+					if n := s.Items()[s.URL+"/browse/OPS-2#comment-"+fragment].Access.Names(); n != nil {
+						return slices.Concat(n.Users, n.Groups)
+					}
+					return []string{"unlimited"}
+				}
+				s.Before(fail)
+				s.MustSync()
+				if e := s.Shown().LastError; e == nil || e.Code == source.ItemRejected {
+					t.Errorf("first: %+v", e)
+				}
+				s.clock.Advance(2 * time.Minute)
+				s.MustSync()
+				shows(source.ItemRejected, "OPS-2: Jira does not return all comments on it; later syncs try again")
+				s.want("OPS-1", "OPS-2", "OPS-2#comment-7", "OPS-3")
+				s.clock.Advance(16 * time.Minute)
+				s.MustSync()
+				shows(source.ItemRejected, "OPS-2")
+				s.Before(nil)
+				s.clock.Advance(16 * time.Minute)
+				s.MustSync()
+				shows("", "")
+				s.want("OPS-1", "OPS-2", "OPS-2#comment-7", "OPS-2#comment-8", "OPS-3")
+
+				s.Before(fail) // in a full scan, without a change
+				for range 2 {
+					s.clock.Advance(7 * time.Hour)
+					s.MustSync()
+				}
+				shows(source.ItemRejected, "OPS-2")
+				if got := people("8"); !slices.Equal(got, []string{"everyone"}) {
+					t.Errorf("unchanged, the comment is read by %q", got)
+				}
+				s.Change(func() {
+					s.ops()[1].Updated = s.clock.Now()
+					s.ops()[1].Comments[1].Group = "hr"
+				})
+				s.clock.Advance(time.Minute)
+				s.MustSync()
+				if got := people("8"); len(got) > 0 {
+					t.Errorf("changed, the comment is read by %q", got)
+				}
+				s.Before(nil)
+				s.clock.Advance(time.Minute)
+				s.MustSync()
+				shows("", "")
+				if got := people("8"); len(got) == 0 || slices.Contains(got, "everyone") {
+					t.Errorf("in the end the comment is read by %q", got)
+				}
+				s.want("OPS-1", "OPS-2", "OPS-2#comment-7", "OPS-2#comment-8", "OPS-3")
+			})
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"docent/shared/access"
+	"docent/shared/document"
+	"docent/shared/search"
+)
+
+// maxFailed is the most of a part that is tried again by each sync. Of more, a full scan does.
+const maxFailed = 50
+
+// RetryTime is how long a connector tries again what earlier syncs could not read, so that a run of a few minutes gets beyond it. The
+// next sync begins with the rest.
+const RetryTime = 30 * time.Second
+
+// triedAgain is how the reason of SyncPage.Failed ends.
+const triedAgain = "later syncs try again"
+
+// FailedAgain returns an entry of SyncPage.Failed. what is the start of a sentence about the item.
+func FailedAgain(uri, what string) SkippedItem { return SkippedItem{uri, what + "; " + triedAgain} }
+
+// noteFailed remembers what err could not read, so that the next sync of the part goes on without it if it fails again. It returns
+// err, or the error of saving that.
+func (r *syncRun) noteFailed(ctx context.Context, part string, p *partState, err error) error {
+	var failed *SyncError
+	if ctx.Err() != nil || !errors.As(err, &failed) || failed.URI == "" || slices.Contains(p.Failed, failed.URI) {
+		return err
+	}
+	p.addFailed(failed.URI)
+	if err := r.savePart(ctx, part, p); err != nil {
+		return err
+	}
+	return err
+}
+
+func (p *partState) addFailed(uri string) {
+	p.Failed = append(slices.Clone(p.Failed), uri)
+	p.Failed = p.Failed[max(0, len(p.Failed)-maxFailed):]
+}
+
+// updateFailed removes from p.Failed what was read with a page, and moves to its end what failed again and the files that did.
+func (p *partState) updateFailed(page SyncPage, files []string) {
+	again := slices.Clone(files)
+	for _, f := range page.Failed {
+		again = append(again, f.URI)
+	}
+	if len(p.Failed)+len(again) == 0 {
+		return
+	}
+	read := map[string]bool{}
+	for _, i := range page.Items {
+		read[i.URI] = true
+	}
+	for _, uri := range slices.Concat(page.Unread, page.Removed) {
+		read[uri] = true
+	}
+	p.Failed = slices.DeleteFunc(slices.Clone(p.Failed), func(uri string) bool { return read[uri] || slices.Contains(again, uri) })
+	for _, uri := range again {
+		if !slices.Contains(p.Failed, uri) {
+			p.addFailed(uri)
+		}
+	}
+}
+
+// keepComments keeps the stored comments on the items of a page whose comments could not all be read, but for those on the page. It
+// hides them from everybody but team keys if the item has changed or has other readers, because somebody may no longer be allowed to
+// read them, until a sync reads them. It returns their uris if scanned, so that a full scan does not take them for deleted.
+func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) (kept []string, err error) {
+	on := map[string]bool{}           // uris of the items, and whether their comments are hidden
+	read := map[string]bool{}         // uris on the page
+	wanted := map[search.Space]bool{} // those that have any of the comments
+	nobody := &access.Rule{Users: []access.Entry{}, Groups: []access.Entry{}}
+	for _, i := range items {
+		read[i.URI] = true
+		if !i.CommentsUnread || i.check() != nil {
+			continue
+		}
+		hidden, err := r.isChanged(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		if on[i.URI] = hidden; hidden || scanned {
+			space, _ := spaceOf(i.SourceType)
+			wanted[space] = true
+		}
+	}
+	for space := range wanted {
+		for e, err := range r.Documents.Items(ctx, r.teamID, r.id, space, true) {
+			if err != nil {
+				return nil, err
+			}
+			about, _, isComment := strings.Cut(e.URI, "#")
+			hidden, unread := on[about]
+			if !isComment || !unread || read[e.URI] {
+				continue
+			}
+			if kept = append(kept, e.URI); !hidden {
+				continue
+			}
+			_, _, err := r.Documents.Put(ctx, r.teamID, document.Input{Fields: e.Fields, KeepContent: true, Facts: e.Facts, Created: e.CreatedAt,
+				Access: nobody, Match: func(int64) error { return nil }, Who: document.Anyone()})
+			if err != nil && !errors.Is(err, document.ErrNoContent) && !errors.Is(err, document.ErrOtherSource) {
+				return nil, fmt.Errorf("hide a comment: %w", err)
+			}
+		}
+	}
+	return kept, nil
+}
+
+// isChanged reports whether i differs from the stored item in its time or its readers.
+func (r *syncRun) isChanged(ctx context.Context, i Item) (bool, error) {
+	rules, err := r.Resolve(ctx, r.teamID, i.Access)
+	if err != nil {
+		return false, fmt.Errorf("resolve who may read: %w", err)
+	}
+	e, ok, err := r.storedItem(ctx, i.URI)
+	return !ok || !rules[0].Repeating(e.Access).Equal(e.Access) || !e.Facts.Changed.Equal(i.UpdatedAt.UTC().Truncate(time.Millisecond)), err
+}

@@ -55,7 +55,7 @@ type Progress struct {
 	Part     string    `json:"part,omitempty" doc:"What is being read."`
 	Read     int       `json:"read" doc:"Items read by this sync, or by the last one."`
 	Removed  int       `json:"removed" doc:"Items removed because the provider no longer has them."`
-	Rejected int       `json:"rejected" doc:"Items left out because they are out of bounds."`
+	Rejected int       `json:"rejected" doc:"Items left out because they are out of bounds, or because the provider fails to return them."`
 	Began    time.Time `json:"began,omitzero"`
 	Next     time.Time `json:"next,omitzero" doc:"When the next sync is due."`
 }

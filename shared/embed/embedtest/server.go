@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -85,8 +86,9 @@ func (s *Server) Asked() (requests int, texts []string) {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	texts, size, err := s.read(r)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return // the client has gone
+	var connection *net.OpError
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &connection) {
+		return // the client has gone, or the test has ended
 	}
 	if err != nil {
 		s.t.Error(err)

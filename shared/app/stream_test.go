@@ -415,7 +415,7 @@ func TestARevokedKeyEndsItsStream(t *testing.T) {
 			h.services.answering = nil // nobody answers
 			h.handler = root(httpapi.New(h.services.surface("https://docent.test/v1", 0, nil), httpapi.Areas()...))
 			h.must(204, "PUT", streamedID, map[string]string{"question": "How tall is the zebra?"})
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			body, err := json.Marshal(c.body)
 			if err != nil {

@@ -26,6 +26,10 @@ type Connector interface {
 	IsDeleted(ctx context.Context, a Access, part, uri string) (bool, error)
 }
 
+// Retrier is a Connector that tries Access.Failed again with the changes since a checkpoint. Only what such a connector fails to read is
+// left out: with others, nothing would read it again soon.
+type Retrier interface{ Retries() }
+
 // Access contains what a connector needs to read a source.
 type Access struct {
 	Settings Settings

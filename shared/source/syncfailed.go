@@ -70,10 +70,12 @@ func (p *partState) updateFailed(page SyncPage, files []string) {
 }
 
 // keepComments keeps the stored comments on the items of a page whose comments could not all be read, but for those on the page. It
-// hides them from everybody but team keys if the item has changed or has other readers, because somebody may no longer be allowed to
-// read them, until a sync reads them. It returns their uris if scanned, so that a full scan does not take them for deleted.
+// hides them from everybody but team keys, until a sync reads them, if the item has changed or has other readers, because somebody may
+// no longer be allowed to read them. If scanned, it hides those with other readers than the item as well: who belongs to a role, for
+// instance, may have changed. It returns their uris if scanned, so that a full scan does not take them for deleted.
 func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) (kept []string, err error) {
-	on := map[string]bool{}           // uris of the items, and whether their comments are hidden
+	on := map[string]bool{} // uris of the items, and whether all their comments are hidden
+	rules := map[string]*access.Rule{}
 	read := map[string]bool{}         // uris on the page
 	wanted := map[search.Space]bool{} // those that have any of the comments
 	nobody := &access.Rule{Users: []access.Entry{}, Groups: []access.Entry{}}
@@ -82,7 +84,12 @@ func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) 
 		if !i.CommentsUnread || i.check() != nil {
 			continue
 		}
-		hidden, err := r.isChanged(ctx, i)
+		resolved, err := r.Resolve(ctx, r.teamID, i.Access)
+		if err != nil {
+			return nil, fmt.Errorf("resolve who may read: %w", err)
+		}
+		rules[i.URI] = resolved[0]
+		hidden, err := r.isChanged(ctx, i, resolved[0])
 		if err != nil {
 			return nil, err
 		}
@@ -101,8 +108,11 @@ func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) 
 			if !isComment || !unread || read[e.URI] {
 				continue
 			}
-			if kept = append(kept, e.URI); !hidden {
+			if kept = append(kept, e.URI); !hidden && (!scanned || rules[about].Repeating(e.Access).Equal(e.Access)) {
 				continue
+			}
+			if err := r.stillTime(ctx); err != nil {
+				return nil, err
 			}
 			_, _, err := r.Documents.Put(ctx, r.teamID, document.Input{Fields: e.Fields, KeepContent: true, Facts: e.Facts, Created: e.CreatedAt,
 				Access: nobody, Match: func(int64) error { return nil }, Who: document.Anyone()})
@@ -114,12 +124,8 @@ func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) 
 	return kept, nil
 }
 
-// isChanged reports whether i differs from the stored item in its time or its readers.
-func (r *syncRun) isChanged(ctx context.Context, i Item) (bool, error) {
-	rules, err := r.Resolve(ctx, r.teamID, i.Access)
-	if err != nil {
-		return false, fmt.Errorf("resolve who may read: %w", err)
-	}
+// isChanged reports whether i, with its rule, differs from the stored item in its time or its readers.
+func (r *syncRun) isChanged(ctx context.Context, i Item, rule *access.Rule) (bool, error) {
 	e, ok, err := r.storedItem(ctx, i.URI)
-	return !ok || !rules[0].Repeating(e.Access).Equal(e.Access) || !e.Facts.Changed.Equal(i.UpdatedAt.UTC().Truncate(time.Millisecond)), err
+	return !ok || !rule.Repeating(e.Access).Equal(e.Access) || !e.Facts.Changed.Equal(i.UpdatedAt.UTC().Truncate(time.Millisecond)), err
 }

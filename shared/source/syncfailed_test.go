@@ -23,6 +23,8 @@ type failing struct {
 
 func (f *failing) Parts(source.Settings) []string { return []string{"a"} }
 
+func (f *failing) Retries() {}
+
 func (f *failing) PartContains(source.Settings, string, string) bool { return true }
 
 func (f *failing) IsDeleted(context.Context, source.Access, string, string) (bool, error) {

@@ -57,7 +57,9 @@ func (p *partState) startFullScan(now int64) {
 // readPages reads and stores the pages of a part in order.
 func (r *syncRun) readPages(ctx context.Context, part string, p *partState) error {
 	access := r.access
-	access.Failed = slices.Clone(p.Failed)
+	if _, retries := r.Connector.(Retrier); retries {
+		access.Failed = slices.Clone(p.Failed)
+	}
 	if p.Before != nil {
 		access.Before, access.Stored = p.Before, r.stored
 	}

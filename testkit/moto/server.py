@@ -4,7 +4,9 @@
 # - It looks up each of the ten members that an attribute value may have, by several names. Here
 #   values of simple types are written as they are.
 import copy
+import functools
 import sys
+import threading
 from collections import defaultdict
 
 from moto.core.serialize import BaseJSONSerializer
@@ -50,4 +52,19 @@ def structure(serializer, serialized, value, shape, key):
 Table.__deepcopy__ = copy_of_table
 DynamoDBBackend.update_item = update_of_a_copy
 BaseJSONSerializer._serialize_type_structure = structure
+
+lock = threading.RLock()  # an operation on items is one step, as in DynamoDB
+
+
+def one_step(operation):
+    @functools.wraps(operation)
+    def locked(*args, **kwargs):
+        with lock:
+            return operation(*args, **kwargs)
+
+    return locked
+
+
+for name in ("get_item", "put_item", "update_item", "delete_item", "transact_write_items"):
+    setattr(DynamoDBBackend, name, one_step(getattr(DynamoDBBackend, name)))
 sys.exit(main())

@@ -68,6 +68,9 @@ type checkpoint struct {
 	Retried bool `json:"retried,omitempty"`
 }
 
+// Retries marks the connector as a source.Retrier.
+func (c *Connector) Retries() {}
+
 // Read yields the pages of a part; see source.Connector.
 func (c *Connector) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(page func(source.SyncPage) bool) error {

@@ -88,6 +88,15 @@ func TestAnIssueWhoseCommentsFailHoldsUpNoOther(t *testing.T) {
 					t.Errorf("in the end the comment is read by %q", got)
 				}
 				s.want("OPS-1", "OPS-2", "OPS-2#comment-7", "OPS-2#comment-8", "OPS-3")
+
+				s.Before(fail) // whether its own readers still may read it, nothing of the issue tells
+				for range 2 {
+					s.clock.Advance(7 * time.Hour)
+					s.MustSync()
+				}
+				if got := people("8"); len(got) > 0 {
+					t.Errorf("with readers of its own, the comment is read by %q", got)
+				}
 			})
 		})
 	}

@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"docent/shared/app"
 	"docent/testkit/browser"
 )
 
@@ -71,6 +73,32 @@ func TestAProgramIsConnected(t *testing.T) {
 	browser.Value[bool](b, axe(t)+"; true")
 	for _, v := range violations(t, b) {
 		t.Error(v)
+	}
+}
+
+// TestAProgramThatDescribesItselfNamesItsHost asks for a program with an address for an id, and refuses it.
+func TestAProgramThatDescribesItselfNamesItsHost(t *testing.T) {
+	t.Parallel()
+	const id = "https://program.example/client.json"
+	answers := make(chan url.Values, 1)
+	program := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/callback" {
+			answers <- r.URL.Query()
+		}
+	}))
+	t.Cleanup(program.Close)
+	redirect := program.URL + "/callback"
+	b, base := signedInAt(t, serveWith(t, app.Parts{Clients: func(context.Context, string) ([]byte, error) {
+		return []byte(`{"client_id":"` + id + `","client_name":"Assistant","redirect_uris":["` + redirect + `"]}`), nil
+	}}))
+	sum := sha256.Sum256(nil)
+	b.Go(base + "/oauth/authorize?" + url.Values{"response_type": {"code"}, "client_id": {id}, "redirect_uri": {redirect},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}}.Encode())
+	b.Wait("Its name was read at program.example")
+	b.Wait("a program on your machine")
+	b.Click("Refuse")
+	if answer := <-answers; answer.Get("error") != "access_denied" {
+		t.Errorf("answer %v", answer)
 	}
 }
 

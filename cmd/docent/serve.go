@@ -13,6 +13,7 @@ import (
 	"docent/dashboard"
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/clients"
 	"docent/shared/app/parts/connectors"
 	"docent/shared/app/parts/files"
 	"docent/shared/app/parts/hooks"
@@ -121,7 +122,7 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	settings := app.ServeConfig{
 		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Alone: true, Out: con.out,
 		Log: slog.New(slog.NewJSONHandler(con.err, nil)),
-		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, Extract: files.Reader(), Probe: probe.Public(), Post: hooks.Public(), PostLocal: hooks.Local(), ParseSAML: saml.Parse, FetchSAML: saml.Fetcher(), SignOn: identity.Providers(),
+		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, Extract: files.Reader(), Probe: probe.Public(), Post: hooks.Public(), PostLocal: hooks.Local(), ParseSAML: saml.Parse, FetchSAML: saml.Fetcher(), Clients: clients.Reader(), SignOn: identity.Providers(),
 			Embedder: embedder, WordsAlone: wordsAlone, TeamRate: c.TeamRate, Pages: dashboard.Pages(true, "")},
 	}
 	if c.Engine == engineAWS {

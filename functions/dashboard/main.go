@@ -9,6 +9,7 @@ import (
 
 	"docent/dashboard"
 	"docent/shared/app"
+	"docent/shared/app/parts/clients"
 	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/vault"
 	"docent/shared/lambdahttp"
@@ -24,5 +25,5 @@ func main() {
 		log.Fatal(err)
 	}
 	// Not compressed: the gateway does that.
-	lambdahttp.Start(app.Dashboard(config, app.Parts{Pages: dashboard.Pages(false, uploads), Vault: vault.Open(config), SignOn: identity.Providers()}))
+	lambdahttp.Start(app.Dashboard(config, app.Parts{Pages: dashboard.Pages(false, uploads), Vault: vault.Open(config), SignOn: identity.Providers(), Clients: clients.Reader()}))
 }

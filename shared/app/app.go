@@ -49,6 +49,7 @@ type Parts struct {
 	Tools     Tools     // serves agents; nil: they are not served
 	ParseSAML ParseSAML // reads metadata of identity providers; nil: none can be set
 	FetchSAML FetchSAML // reads such metadata at an address; nil: none is read
+	Clients   Clients   // reads the descriptions of programs that ask for access; nil: such programs have to register
 	SignOn    SignOn    // speaks with identity providers; nil: nobody signs in there
 	Post      Post      // posts to webhook endpoints; nil: this program makes no deliveries
 	Extract   Extract   // reads the text of files; nil: this program reads none
@@ -94,6 +95,9 @@ type ParseSAML = func(text []byte) (team.SAMLProvider, error)
 
 // FetchSAML reads the metadata of a SAML identity provider at an address; package saml has it.
 type FetchSAML = func(ctx context.Context, address string) (team.SAMLProvider, []byte, error)
+
+// Clients reads the description of a program that asks for access; package clients has it.
+type Clients = func(ctx context.Context, address string) ([]byte, error)
 
 // engines are the stores and queues of an installation.
 type engines struct {
@@ -339,7 +343,7 @@ func (s *services) surface(baseURL string, maxSCIMReply int, metrics func(httpap
 	s.signOn.BaseURL, s.webhooks.BaseURL = baseURL, baseURL
 	return httpapi.Services{Teams: s.teams, SignOn: s.signOn, Collections: s.collections, Documents: s.documents, Originals: httpapi.Originals{Open: s.engines.openObject, Link: s.engines.link},
 		Uploads: httpapi.Uploads{Link: s.engines.uploadLink, Receive: s.engines.receive}, Answers: s.answers, Answering: s.answering, Sources: s.sources, Questions: s.questions, Webhooks: s.webhooks,
-		Events: s.events, Usage: s.usage, Rates: s.rates, Tools: s.parts.Tools, ParseSAML: s.parts.ParseSAML, FetchSAML: s.parts.FetchSAML,
+		Events: s.events, Usage: s.usage, Rates: s.rates, Tools: s.parts.Tools, ParseSAML: s.parts.ParseSAML, FetchSAML: s.parts.FetchSAML, ReadDocument: s.parts.Clients,
 		SCIM:    &scim.Service{Table: s.engines.table, Events: s.events, Teams: s.teams, Now: s.now, NewID: newID, Names: s.directory.Names, BaseURL: baseURL, MaxReply: maxSCIMReply},
 		BaseURL: baseURL, Now: s.now, Log: s.log, Metrics: metrics}
 }

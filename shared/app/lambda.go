@@ -41,7 +41,7 @@ func SCIM(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.SCIM) }
 func Admin(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Admin) }
 
 // Dashboard returns the handler of the dashboard's pages and of signing in on AWS, with the parts
-// Pages, SignOn and Vault.
+// Pages, SignOn, Clients and Vault.
 func Dashboard(c Config, p Parts) http.Handler {
 	return withPages(p.Pages, onAWS(c, p).http(httpapi.Dashboard))
 }

@@ -186,6 +186,23 @@ func (f *Fetcher) failure(ctx context.Context, err error) error {
 	}
 }
 
+// Reason says why a request of a Client failed, in words that may be shown: "the server did not answer in time".
+func Reason(err error) string {
+	var resolving *net.DNSError
+	var untrusted *tls.CertificateVerificationError
+	switch {
+	case errors.Is(err, ErrBlocked):
+		return "it leads to an address that is not public"
+	case errors.As(err, &untrusted):
+		return "the server's certificate is not trusted"
+	case errors.As(err, &resolving):
+		return "the name of the server could not be resolved"
+	case timedOut(err):
+		return "the server did not answer in time"
+	}
+	return "the server could not be reached, or broke off"
+}
+
 func timedOut(err error) bool {
 	var network net.Error
 	return errors.As(err, &network) && network.Timeout() || errors.Is(err, context.DeadlineExceeded)

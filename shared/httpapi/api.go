@@ -59,6 +59,8 @@ type Services struct {
 	ParseSAML func(text []byte) (team.SAMLProvider, error)
 	// FetchSAML reads the metadata at an address, with its text. It refuses as ParseSAML does.
 	FetchSAML func(ctx context.Context, address string) (team.SAMLProvider, []byte, error)
+	// ReadDocument is the one of oauth.Service. Only the area Dashboard needs it.
+	ReadDocument func(ctx context.Context, address string) ([]byte, error)
 	// Metrics returns attributes for the log line of a request; may be nil.
 	Metrics func(Served) []slog.Attr
 }

@@ -21,6 +21,7 @@ import (
 
 	"docent/shared/app"
 	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/clients"
 	"docent/shared/app/parts/identity"
 	"docent/shared/app/parts/saml"
 	"docent/shared/app/parts/web"
@@ -97,6 +98,17 @@ func fetchSAML(ctx context.Context, address string) (team.SAMLProvider, []byte, 
 	return provider, []byte(samlText), err
 }
 
+// clientAddress is where a program describes itself, of which only readClient knows.
+const clientAddress = "https://program.example/client.json"
+
+// readClient reads descriptions as clients.Reader does, but has its own of a program that does not exist.
+func readClient(ctx context.Context, address string) ([]byte, error) {
+	if address != clientAddress {
+		return clients.Reader()(ctx, address)
+	}
+	return []byte(`{"client_id":"` + clientAddress + `","client_name":"Program","redirect_uris":["` + redirect + `"],"token_endpoint_auth_method":"none"}`), nil
+}
+
 // samlAddress is the address of samlText.
 const samlAddress = "https://idp.example/metadata"
 
@@ -112,7 +124,7 @@ func newAPIWith(t testing.TB, signOn app.SignOn) *api {
 }
 
 func partsWith(signOn app.SignOn) app.Parts {
-	return app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse, FetchSAML: fetchSAML, SignOn: signOn}
+	return app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse, FetchSAML: fetchSAML, Clients: readClient, SignOn: signOn}
 }
 
 func newAPIOf(t testing.TB, parts app.Parts) *api {

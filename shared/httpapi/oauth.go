@@ -43,7 +43,7 @@ const oauthBody = 16 << 10
 type oauths struct{ Services }
 
 func (h *oauths) server() *oauth.Service {
-	return &oauth.Service{Table: h.Teams.Table, Teams: h.Teams, Now: h.Now, Issuer: h.BaseURL}
+	return &oauth.Service{Table: h.Teams.Table, Teams: h.Teams, Now: h.Now, Issuer: h.BaseURL, ReadDocument: h.ReadDocument}
 }
 
 func (h *oauths) routes(api huma.API, m *mux) {
@@ -235,9 +235,11 @@ type consentInput struct {
 
 // ConsentBody is what a person is asked.
 type ConsentBody struct {
-	Name   string       `json:"name" doc:"As the program named itself; may be empty. Anybody may choose any name."`
-	Host   string       `json:"host" doc:"Where the answer is sent."`
-	Scopes []team.Scope `json:"scopes" enum:"read,ask" doc:"What the program gets: those that it asks for and the session has."`
+	Name string `json:"name" doc:"As the program named itself; may be empty. Anybody may choose any name."`
+	Host string `json:"host" doc:"Where the answer is sent."`
+	// Publisher is empty if the program registered itself.
+	Publisher string       `json:"publisher,omitempty" doc:"The host that describes the program, and so vouches for its name. Absent if the program registered itself."`
+	Scopes    []team.Scope `json:"scopes" enum:"read,ask" doc:"What the program gets: those that it asks for and the session has."`
 }
 
 func (h *oauths) consent(ctx context.Context, in *consentInput) (*struct{ Body ConsentBody }, error) {
@@ -245,11 +247,11 @@ func (h *oauths) consent(ctx context.Context, in *consentInput) (*struct{ Body C
 	if err != nil {
 		return nil, err
 	}
-	asked, err := h.server().Ask(p, in.Body.Request)
+	asked, err := h.server().Ask(ctx, p, in.Body.Request)
 	if err != nil {
 		return nil, badConsent(err)
 	}
-	return &struct{ Body ConsentBody }{ConsentBody{asked.Name, asked.Host, asked.Scopes}}, nil
+	return &struct{ Body ConsentBody }{ConsentBody{asked.Name, asked.Host, asked.Publisher, asked.Scopes}}, nil
 }
 
 type decisionInput struct {
@@ -273,7 +275,7 @@ func (h *oauths) decide(ctx context.Context, in *decisionInput) (*struct{ Body D
 	if in.Body.Allow {
 		to, err = h.server().Allow(ctx, p, in.Body.Request)
 	} else {
-		to, err = h.server().Deny(in.Body.Request)
+		to, err = h.server().Deny(ctx, in.Body.Request)
 	}
 	if err != nil {
 		return nil, badConsent(err)

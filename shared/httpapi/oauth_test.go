@@ -116,6 +116,40 @@ func TestAProgramIsConnectedAndDisconnected(t *testing.T) {
 	}
 }
 
+func TestAProgramDescribesItself(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	c := a.signIn(a.newTenant("acme"))
+	p := program{a, clientAddress}
+	asked := a.do(call{"POST", "/oauth/consent", "", p.request(), by(c)}).want(t, 200)
+	if asked.text(t, "name") != "Program" || asked.text(t, "publisher") != "program.example" || asked.text(t, "host") != "assistant.example" {
+		t.Errorf("asked %s", asked.body)
+	}
+	reply := p.token(p.codeForm(p.decide(c, true).Get("code"))).want(t, 200)
+	list := a.do(call{"GET", "/agents", "", nil, by(c)}).want(t, 200)
+	if !strings.Contains(string(list.body), `"name":"Program","host":"assistant.example"`) {
+		t.Errorf("agents %s", list.body)
+	}
+	refresh := map[string]string{"grant_type": "refresh_token", "client_id": clientAddress + "?other", "refresh_token": reply.text(t, "refresh_token")}
+	p.token(refresh).want(t, 400)
+	refresh["client_id"] = clientAddress
+	a.rpc(p.token(refresh).want(t, 200).text(t, "access_token"), toolsList, nil)
+
+	for name, request := range map[string]map[string]any{
+		"an address that it does not name": p.request("redirect_uri", "https://program.example/other"),
+		"a private address":                p.request("client_id", "https://127.0.0.1/client.json"),
+		"an address without a path":        p.request("client_id", "https://program.example"),
+	} {
+		refused := a.do(call{"POST", "/oauth/consent", "", request, by(c)}).wantCode(t, 400, "invalid-request")
+		t.Logf("%s: %s", name, refused.body)
+	}
+	server := map[string]any{}
+	a.do(call{"GET", "/.well-known/oauth-authorization-server", "", nil, nil}).want(t, 200).json(t, &server)
+	if server["client_id_metadata_document_supported"] != true {
+		t.Errorf("metadata %v", server)
+	}
+}
+
 func TestACodeWorksOnce(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

@@ -33,14 +33,16 @@ type Request struct {
 type Consent struct {
 	Name string // of the program, as it named itself; may be empty
 	Host string // where the answer is sent
+	// Publisher is the host that describes the program, and so vouches for its name; empty if the program registered itself.
+	Publisher string
 	// Scopes are those that the program asks for.
 	Scopes []team.Scope
 }
 
 // Check returns what a person is to be asked for r, or an *Error that the person is shown: the
 // program cannot be told, because its address may be wrong.
-func (s *Service) Check(r Request) (Consent, error) {
-	c, err := ParseClient(r.ClientID)
+func (s *Service) Check(ctx context.Context, r Request) (Consent, error) {
+	c, err := s.client(ctx, r.ClientID)
 	if err != nil {
 		return Consent{}, err
 	}
@@ -59,7 +61,7 @@ func (s *Service) Check(r Request) (Consent, error) {
 	if err != nil {
 		return Consent{}, err
 	}
-	return Consent{c.Name, hostOf(r.RedirectURI), scopes}, nil
+	return Consent{Name: c.Name, Host: hostOf(r.RedirectURI), Publisher: c.publisher(), Scopes: scopes}, nil
 }
 
 // challengeLength is that of a SHA-256 in base64url without padding.
@@ -107,6 +109,8 @@ type code struct {
 	Scopes []team.Scope `json:"scopes,omitempty"`
 	// Sources are the data sources to which the session of the person is restricted.
 	Sources []string `json:"sources,omitempty"`
+	// ClientName is how the person saw the program named. In a code of before it was stored, the id of the client has it.
+	ClientName string `json:"clientName,omitempty"`
 	// Opener is the key that opened that session. A code of before it was stored has none.
 	team.Opener
 }
@@ -122,8 +126,8 @@ func codeKey(text string) table.Key {
 
 // Ask returns what p is to be asked for r, with those scopes that the program asks for and p has. Its errors
 // are those of Check, and missing-scope if p has none of them.
-func (s *Service) Ask(p team.Principal, r Request) (Consent, error) {
-	asked, err := s.Check(r)
+func (s *Service) Ask(ctx context.Context, p team.Principal, r Request) (Consent, error) {
+	asked, err := s.Check(ctx, r)
 	if err == nil {
 		err = team.RequireScope(p, asked.Scopes...)
 	}
@@ -137,14 +141,14 @@ func (s *Service) Ask(p team.Principal, r Request) (Consent, error) {
 // Allow stores the consent of p and returns the address to which the browser is sent, with a code.
 // Its errors are those of Ask.
 func (s *Service) Allow(ctx context.Context, p team.Principal, r Request) (string, error) {
-	asked, err := s.Ask(p, r)
+	asked, err := s.Ask(ctx, p, r)
 	if err != nil {
 		return "", err
 	}
 	text := rand.Text() + rand.Text()
 	item, err := code{ClientID: r.ClientID, RedirectURI: r.RedirectURI, Challenge: r.Challenge, TeamID: p.TeamID, UserID: p.UserID, UserName: p.UserName,
 		ExpiresAt: s.Now().Add(CodeLife).UnixMilli(),
-		Scopes:    asked.Scopes, Sources: p.Sources, Opener: p.Opener}.item(text, s.Now(), 1)
+		Scopes:    asked.Scopes, Sources: p.Sources, ClientName: asked.Name, Opener: p.Opener}.item(text, s.Now(), 1)
 	if err != nil {
 		return "", err
 	}
@@ -156,8 +160,8 @@ func (s *Service) Allow(ctx context.Context, p team.Principal, r Request) (strin
 
 // Deny returns the address to which the browser is sent when the person refuses. Its errors are those
 // of Check.
-func (s *Service) Deny(r Request) (string, error) {
-	if _, err := s.Check(r); err != nil {
+func (s *Service) Deny(ctx context.Context, r Request) (string, error) {
+	if _, err := s.Check(ctx, r); err != nil {
 		return "", err
 	}
 	return s.redirect(r, url.Values{"error": {AccessDenied}, "error_description": {"The person did not give access."}}), nil

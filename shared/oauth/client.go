@@ -19,18 +19,23 @@ const (
 	maxClientID     = 4096
 )
 
-// Client is a program that registered itself. Its id contains all of it, so that nothing is
-// stored for registrations, which anybody may make. It has no secret: what protects a person is that
-// codes go only to its redirect addresses, with PKCE, and that the consent names them.
+// Client is a program that registered itself, or that describes itself at an address (document.go). The id of the first
+// contains all of it, so that nothing is stored for registrations, which anybody may make; the id of the second is its
+// address. A client has no secret: what protects a person is that codes go only to its redirect addresses, with PKCE, and
+// that the consent names them.
 type Client struct {
 	Name         string   `json:"n,omitempty"`
 	RedirectURIs []string `json:"r"`
+	address      string   // of its description; empty: it registered itself
 }
 
 const clientPrefix = "client_"
 
 // ID returns the id of c.
 func (c Client) ID() string {
+	if c.address != "" {
+		return c.address
+	}
 	text, err := json.Marshal(c)
 	if err != nil {
 		panic(err) // strings always encode
@@ -40,9 +45,9 @@ func (c Client) ID() string {
 
 // Register returns the client with that name and those redirect addresses, or an *Error.
 func Register(name string, redirectURIs []string) (Client, error) {
-	c := Client{strings.TrimSpace(name), redirectURIs}
+	c := Client{Name: strings.TrimSpace(name), RedirectURIs: redirectURIs}
 	switch {
-	case utf8.RuneCountInString(c.Name) > MaxName || strings.ContainsFunc(c.Name, unprintable):
+	case !isName(c.Name):
 		return Client{}, refuse(InvalidClientMetadata, "client_name must have at most 100 printable characters.")
 	case len(redirectURIs) == 0 || len(redirectURIs) > MaxRedirectURIs:
 		return Client{}, refuse(InvalidRedirectURI, "redirect_uris must name 1 to 10 addresses.")
@@ -58,8 +63,12 @@ func Register(name string, redirectURIs []string) (Client, error) {
 	return c, nil
 }
 
-// ParseClient returns the client of an id, or an *Error for a text that Register did not make.
+// ParseClient returns the client of an id, or an *Error for a text that is neither of Register nor the address of a
+// description. Of a client that describes itself it knows the id alone.
 func ParseClient(id string) (Client, error) {
+	if isDocument(id) {
+		return Client{address: id}, checkDocument(id)
+	}
 	unknown := refuse(InvalidClient, "client_id names no client. Register the client again.")
 	encoded, ok := strings.CutPrefix(id, clientPrefix)
 	if !ok || len(id) > maxClientID {
@@ -77,6 +86,11 @@ func ParseClient(id string) (Client, error) {
 		return Client{}, unknown
 	}
 	return c, nil
+}
+
+// isName reports whether a program may be called so.
+func isName(name string) bool {
+	return utf8.RuneCountInString(name) <= MaxName && !strings.ContainsFunc(name, unprintable)
 }
 
 // unprintable reports whether a character could make one name look like another.

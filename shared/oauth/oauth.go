@@ -3,10 +3,12 @@
 // program is given are the tokens of an agent in package team.
 //
 // It follows RFC 6749, RFC 7636 (PKCE), RFC 7591 (registration), RFC 8252 (loopback redirects),
-// RFC 8707 (resource), RFC 9207 (issuer) and RFC 9700 (security).
+// RFC 8707 (resource), RFC 9207 (issuer), RFC 9700 (security) and
+// draft-ietf-oauth-client-id-metadata-document (clients that describe themselves).
 package oauth
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +27,9 @@ type Service struct {
 	Now   func() time.Time
 	// Issuer identifies the server: the address of the API, absolute, without a slash at the end.
 	Issuer string
+	// ReadDocument returns what is at the address of a client's description, which must be public: at most MaxDocument bytes,
+	// or one more. Its errors are those of Unreadable. nil: clients have to register.
+	ReadDocument func(ctx context.Context, address string) ([]byte, error)
 }
 
 // The codes of errors (RFC 6749 sections 4.1.2.1 and 5.2, RFC 7591 section 3.2.2, RFC 8707 section 2).
@@ -71,6 +76,7 @@ func (s *Service) Metadata() map[string]any {
 		"revocation_endpoint_auth_methods_supported":     []string{"none"},
 		"scopes_supported":                               team.AgentScopes(),
 		"authorization_response_iss_parameter_supported": true,
+		"client_id_metadata_document_supported":          s.ReadDocument != nil,
 	}
 }
 

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ func (s *Service) redeem(ctx context.Context, client Client, form url.Values) (t
 		return team.Tokens{}, fmt.Errorf("take an authorization code: %w", err)
 	}
 	tokens, err := s.Teams.ConnectAgent(ctx, c.TeamID, team.NewAgent{UserID: c.UserID, UserName: c.UserName, Client: c.ClientID,
-		Name: client.Name, Host: hostOf(c.RedirectURI), Scopes: c.Scopes, Sources: c.Sources, Opener: c.Opener})
+		Name: cmp.Or(c.ClientName, client.Name), Host: hostOf(c.RedirectURI), Scopes: c.Scopes, Sources: c.Sources, Opener: c.Opener})
 	if apierr.IsCode(err, apierr.CodeUnauthorized) {
 		return team.Tokens{}, bad
 	}

@@ -11,7 +11,7 @@ export function Connect() {
 	const me = useMe();
 	const query = new URLSearchParams(useRoute()[1] ?? "");
 	const request = Object.fromEntries(members.filter((m) => query.has(m)).map((m) => [m, m === "resource" ? query.getAll(m).join(" ") : query.get(m)]));
-	const asked = useLoad(() => call<{ name: string; host: string; scopes: string[] }>("/oauth/consent", { method: "POST", body: request }), [query.toString()]);
+	const asked = useLoad(() => call<{ name: string; host: string; publisher?: string; scopes: string[] }>("/oauth/consent", { method: "POST", body: request }), [query.toString()]);
 	const action = useAction();
 	const decide = (allow: boolean) =>
 		action.run(async () => {
@@ -27,7 +27,14 @@ export function Connect() {
 							<b>{program.name || "A program without a name"}</b> asks for access to <b>{me.team.name}</b> as <b>{me.user?.userName}</b>.
 						</p>
 						<p>
-							Your answer goes to <b>{program.host}</b>. Anybody can choose any name, so go on only if you know this address.
+							Your answer goes to <b>{program.host}</b>.{" "}
+							{program.publisher ? (
+								<>
+									Its name was read at <b>{program.publisher}</b>. Go on only if you know both addresses.
+								</>
+							) : (
+								"Anybody can choose any name, so go on only if you know this address."
+							)}
 						</p>
 						<ul>
 							{program.scopes.includes("read") && <li>It can search and read what you can read.</li>}

@@ -2,10 +2,8 @@ package saml
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -81,23 +79,12 @@ func get(ctx context.Context, client *http.Client, address string) ([]byte, erro
 
 // unreachable says why a request failed.
 func unreachable(ctx context.Context, err error) error {
-	var resolving *net.DNSError
-	var untrusted *tls.CertificateVerificationError
-	var slow net.Error
-	detail := "the server could not be reached, or broke off"
-	switch {
-	case errors.Is(ctx.Err(), context.Canceled):
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return err
-	case errors.Is(err, fetch.ErrBlocked):
-		detail = "it leads to an address that is not public"
-	case errors.Is(err, errNotHTTPS):
+	}
+	detail := fetch.Reason(err)
+	if errors.Is(err, errNotHTTPS) {
 		detail = "it redirects to an address without TLS"
-	case errors.As(err, &untrusted):
-		detail = "the server's certificate is not trusted"
-	case errors.As(err, &resolving):
-		detail = "the name of the server could not be resolved"
-	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		detail = "the server did not answer in time"
 	}
 	return apierr.BadField("/url", "%s", detail).WithCause(err)
 }

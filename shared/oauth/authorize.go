@@ -42,13 +42,6 @@ type Consent struct {
 // Check returns what a person is to be asked for r, or an *Error that the person is shown: the
 // program cannot be told, because its address may be wrong.
 func (s *Service) Check(ctx context.Context, r Request) (Consent, error) {
-	c, err := s.client(ctx, r.ClientID)
-	if err != nil {
-		return Consent{}, err
-	}
-	if !c.allows(r.RedirectURI) {
-		return Consent{}, refuse(InvalidRequest, "redirect_uri is not one of those that the program registered.")
-	}
 	switch {
 	case r.ResponseType != "code":
 		return Consent{}, refuse(UnsupportedResponseType, "response_type must be code.")
@@ -60,6 +53,13 @@ func (s *Service) Check(ctx context.Context, r Request) (Consent, error) {
 	scopes, err := scopesOf(r.Scope)
 	if err != nil {
 		return Consent{}, err
+	}
+	c, err := s.client(ctx, r.ClientID) // last, because it may read from the web
+	if err != nil {
+		return Consent{}, err
+	}
+	if !c.allows(r.RedirectURI) {
+		return Consent{}, refuse(InvalidRequest, "redirect_uri is not one of those that the program registered or describes.")
 	}
 	return Consent{Name: c.Name, Host: hostOf(r.RedirectURI), Publisher: c.publisher(), Scopes: scopes}, nil
 }

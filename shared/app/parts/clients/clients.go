@@ -17,7 +17,7 @@ import (
 )
 
 // readTime is how long a server may take to send a description.
-const readTime = 5 * time.Second
+const readTime = 3 * time.Second
 
 // Reader returns the function that reads a description at a public address, for oauth.Service. The description is what stands
 // at that very address, so no redirect is followed.

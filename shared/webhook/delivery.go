@@ -28,6 +28,15 @@ const (
 // deliveryLife is how long a delivery can be read and replayed.
 const deliveryLife = 30 * 24 * time.Hour
 
+// expires returns when the items of d go: after deliveryLife, but not while the attempts of a replay may last.
+func (d Delivery) expires() time.Time {
+	end := d.At.Add(deliveryLife)
+	if replay := d.replayed.Add(expireAfter + longestRetry); !d.replayed.IsZero() && replay.After(end) {
+		end = replay
+	}
+	return end
+}
+
 // Delivery is one event for one endpoint.
 type Delivery struct {
 	ID      string // the webhook-id, the same on every attempt
@@ -91,7 +100,7 @@ func (d Delivery) item(teamID, endpoint string) (table.Item, error) {
 		return table.Item{}, fmt.Errorf("encode delivery: %w", err)
 	}
 	return table.Item{Key: table.Key{Table: table.Events, Partition: deliveryList(teamID, endpoint), Sort: d.ID},
-		Version: d.version, Body: body, Expires: d.At.Add(deliveryLife)}, nil
+		Version: d.version, Body: body, Expires: d.expires()}, nil
 }
 
 func deliveryFrom(item table.Item) (Delivery, error) {
@@ -133,7 +142,7 @@ func waitingList(teamID, id string) string { return teamID + "/waiting/" + id }
 
 // wait returns the operation that makes d wait.
 func (d Delivery) wait(teamID, endpoint string) table.Put {
-	return table.Put{Item: table.Item{Key: d.waitingKey(teamID, endpoint), Version: 1, Expires: d.At.Add(deliveryLife)}}
+	return table.Put{Item: table.Item{Key: d.waitingKey(teamID, endpoint), Version: 1, Expires: d.expires()}}
 }
 
 // flag is the work of making the deliveries of an endpoint. Its pending item is stored while any

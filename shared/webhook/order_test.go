@@ -122,3 +122,32 @@ func (w *world) announceFirst() {
 		}
 	}
 }
+
+// TestManyEventsOfOneMomentArriveInOrder records more events about one user in one Write than a turn posts at the same time.
+func TestManyEventsOfOneMomentArriveInOrder(t *testing.T) {
+	t.Parallel()
+	kinds := []audit.Type{audit.SCIMUserCreated, audit.SCIMUserUpdated, audit.UserRoleChanged, audit.SCIMUserDeactivated, audit.SCIMUserReactivated}
+	var types, want []string
+	var all []audit.Event
+	for _, k := range kinds {
+		types = append(types, string(k))
+	}
+	for i := range 30 {
+		want = append(want, types[i%len(types)])
+		all = append(all, aboutOne(kinds[i%len(kinds)]))
+	}
+	w := newWorld(t)
+	w.endpoint("https://a.test/", types...)
+	w.work()
+	if err := w.log.Write(t.Context(), team, all); err != nil {
+		t.Fatal(err)
+	}
+	w.work()
+	var got []string
+	for _, p := range w.taken() {
+		got = append(got, p.kind)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -21,6 +21,8 @@ const (
 	leaseTime = 90 * time.Second // longer than a turn with its last round
 	turnTime  = 20 * time.Second // after which another turn goes on
 	roundSize = 8                // deliveries that are made at the same time
+	// momentSize bounds the deliveries of one moment that are brought into the order of their events. A Write records fewer.
+	momentSize = table.MaxOps
 )
 
 // The fields of an endpoint's state.
@@ -160,13 +162,13 @@ func (t *turn) isOver() bool { return t.Now().Sub(t.begun) >= turnTime }
 // are outdated.
 func (t *turn) due(ctx context.Context) ([]Delivery, error) {
 	now := t.now()
-	page, err := t.Table.Query(ctx, table.Query{Table: table.Events, Partition: waitingList(t.teamID, t.endpoint.ID),
-		To: fmt.Sprintf("%013d#~", now.UnixMilli()), Limit: roundSize})
+	waiting, err := t.waiting(ctx, now)
 	if err != nil {
-		return nil, fmt.Errorf("read waiting deliveries: %w", err)
+		return nil, err
 	}
-	keys := make([]table.Key, len(page.Items))
-	for i, item := range page.Items {
+	waiting = upToMoment(waiting, roundSize)
+	keys := make([]table.Key, len(waiting))
+	for i, item := range waiting {
 		keys[i] = table.Key{Table: table.Events, Partition: deliveryList(t.teamID, t.endpoint.ID), Sort: item.Sort[len("0000000000000#"):]}
 	}
 	items, err := t.Table.BatchGet(ctx, keys)
@@ -184,7 +186,7 @@ func (t *turn) due(ctx context.Context) ([]Delivery, error) {
 			all, current[d.waitingKey(t.teamID, t.endpoint.ID)] = append(all, d), true
 		}
 	}
-	for _, item := range page.Items {
+	for _, item := range waiting {
 		if current[item.Key] {
 			continue
 		}
@@ -195,10 +197,40 @@ func (t *turn) due(ctx context.Context) ([]Delivery, error) {
 	if all, err = t.withoutExpired(ctx, all); err != nil {
 		return nil, err
 	}
-	if len(all) == 0 && len(page.Items) > 0 {
+	if len(all) == 0 && len(waiting) > 0 {
 		return t.due(ctx)
 	}
-	return all, nil
+	slices.SortFunc(all, func(a, b Delivery) int {
+		return cmp.Or(a.NextAttemptAt.Compare(*b.NextAttemptAt), inOrder(a, b))
+	})
+	return all[:min(len(all), roundSize)], nil
+}
+
+// waiting returns the first momentSize waiting items that are due at a time, zero: whenever.
+func (t *turn) waiting(ctx context.Context, at time.Time) (first []table.Item, err error) {
+	q := table.Query{Table: table.Events, Partition: waitingList(t.teamID, t.endpoint.ID), Limit: momentSize}
+	if !at.IsZero() {
+		q.To = fmt.Sprintf("%013d#~", at.UnixMilli())
+	}
+	for item, err := range table.All(ctx, t.Table, q) { // the first page may have items that have expired, and no others
+		if err != nil {
+			return nil, fmt.Errorf("read waiting deliveries: %w", err)
+		}
+		if first = append(first, item); len(first) == momentSize {
+			break
+		}
+	}
+	return first, nil
+}
+
+// upToMoment returns the first n of the waiting items, and those that are due at the moment of the last one of these:
+// the keys of one moment do not sort in the order of its events.
+func upToMoment(waiting []table.Item, n int) []table.Item {
+	const moment = len("0000000000000")
+	for n < len(waiting) && waiting[n].Sort[:moment] == waiting[n-1].Sort[:moment] {
+		n++
+	}
+	return waiting[:min(n, len(waiting))]
 }
 
 // withoutExpired ends the deliveries of all that are too old, and returns the others that are due.
@@ -257,10 +289,13 @@ func (t *turn) round(ctx context.Context, due []Delivery) error {
 	return t.rest(ctx, success, asked)
 }
 
+// inOrder compares deliveries by the order of their events.
+func inOrder(a, b Delivery) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.notice, b.notice)) }
+
 // bySubject groups deliveries by their subjects, in the order of their events.
 func bySubject(due []Delivery) [][]Delivery {
 	due = slices.Clone(due)
-	slices.SortStableFunc(due, func(a, b Delivery) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.notice, b.notice)) })
+	slices.SortStableFunc(due, inOrder)
 	var groups [][]Delivery
 	at := map[string]int{}
 	for _, d := range due {
@@ -380,16 +415,16 @@ func (t *turn) end(ctx context.Context, failed error) error {
 	if failed != nil || disabled != nil || t.disable != "" {
 		return disabled // the message is delivered again, or nothing more is done
 	}
-	page, err := t.Table.Query(ctx, table.Query{Table: table.Events, Partition: waitingList(t.teamID, t.endpoint.ID), Limit: 1})
+	waiting, err := t.waiting(ctx, time.Time{})
 	if err != nil {
-		return fmt.Errorf("read waiting deliveries: %w", err)
+		return err
 	}
-	if len(page.Items) == 0 {
+	if len(waiting) == 0 {
 		return t.conclude(ctx, work)
 	}
-	due, err := strconv.ParseInt(page.Items[0].Sort[:13], 10, 64)
+	due, err := strconv.ParseInt(waiting[0].Sort[:13], 10, 64)
 	if err != nil {
-		return fmt.Errorf("waiting delivery %q: %w", page.Items[0].Sort, err)
+		return fmt.Errorf("waiting delivery %q: %w", waiting[0].Sort, err)
 	}
 	return t.postpone(ctx, work, max(due, t.state[pausedField]))
 }

@@ -51,7 +51,7 @@ type Delivery struct {
 	LastError     string // one of the Reply errors; empty: a reply came
 	NextAttemptAt *time.Time
 
-	replayed time.Time // when it was replayed last; zero: never
+	replayed time.Time // when it got all its attempts again; zero: never
 
 	subject string // deliveries about one subject are made in their order, as far as they succeed
 	notice  string // its id: those of events of one moment sort in the order of the events
@@ -131,6 +131,13 @@ func (d Delivery) hasExpired(now time.Time) bool {
 		since = d.replayed
 	}
 	return now.Sub(since) > expireAfter
+}
+
+// again returns d with all its attempts, the first one after pause.
+func (d Delivery) again(now time.Time, pause time.Duration) Delivery {
+	next := now.Add(pause)
+	d.Status, d.Attempts, d.NextAttemptAt, d.replayed = Waiting, 0, &next, now
+	return d
 }
 
 // waitingKey returns the key of the item by which a turn finds d, which waits.
@@ -297,7 +304,8 @@ func (s *Service) Replay(ctx context.Context, teamID, id, delivery string) (Deli
 			return d, nil
 		}
 		before := d.version
-		d.Status, d.Attempts, d.NextAttemptAt, d.replayed, d.version = Waiting, 0, &now, now, before+1
+		d = d.again(now, 0)
+		d.version++
 		item, err := d.item(teamID, id)
 		if err != nil {
 			return d, err

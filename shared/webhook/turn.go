@@ -325,16 +325,14 @@ func (t *turn) attempt(ctx context.Context, d Delivery) (Reply, error) {
 	t.Log.InfoContext(ctx, "webhook", "team", t.teamID, "endpoint", t.endpoint.ID, "delivery", d.ID, "type", d.Type,
 		"attempt", after.Attempts, "status", reply.Status, "error", reply.Error)
 	ctx = context.WithoutCancel(ctx)
-	if reply.Status != gone {
+	if after.Status != Failed {
 		return reply, t.record(ctx, d, after)
 	}
 	held := table.Check{Key: stateKey(t.teamID, t.endpoint.ID), If: t.holds()}
 	err = t.record(ctx, d, after, held)
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == held.Key {
-		// Another URL, or the endpoint enabled again, gets what this one refused for good.
-		retried := d.after(Reply{}, t.now(), t.Jitter)
-		retried.LastStatus = reply.Status
-		err = t.record(ctx, d, retried)
+		// Another URL, or the endpoint enabled again, gets what this one refused for good or failed at for the last time.
+		err = t.record(ctx, d, after.again(t.now(), pauses[0]))
 	}
 	return reply, err
 }

@@ -204,3 +204,45 @@ func TestWhatTheOldURLRefusesForGoodReachesTheNewOne(t *testing.T) {
 		t.Errorf("%d items are still pending", n)
 	}
 }
+
+// TestTheLastAttemptAtTheOldURLIsNotTheLastAtTheNewOne changes the URL while the last post to the old one waits for its reply.
+// The new URL gets the delivery, with all attempts.
+func TestTheLastAttemptAtTheOldURLIsNotTheLastAtTheNewOne(t *testing.T) {
+	t.Parallel()
+	for _, last := range []int{410, 503} {
+		w := newWorld(t)
+		e := w.endpoint(oldURL, "answer.asked")
+		receive := w.Post
+		old, refused := 0, false
+		w.Post = func(ctx context.Context, r webhook.Request) webhook.Reply {
+			reply := receive(ctx, r)
+			if r.URL == newURL {
+				if !refused {
+					refused, reply.Status = true, 500
+				}
+				return reply
+			}
+			if old++; old < 10 {
+				return webhook.Reply{Status: 503}
+			}
+			w.move(e)
+			return webhook.Reply{Status: last}
+		}
+		w.happen(audit.AnswerAsked, 1)
+		for range 10 {
+			w.work()
+			w.pass(8*time.Hour, 5*time.Minute)
+		}
+		w.pass(10*time.Hour, 5*time.Minute)
+		posts := w.taken()
+		if n := len(posts); old != 10 || n != 12 || posts[n-1].url != newURL {
+			t.Errorf("after %d: %d posts to the old URL, %d in all", last, old, n)
+		}
+		if d := w.deliveries(e.ID); len(d) != 1 || d[0].Status != webhook.Delivered {
+			t.Errorf("after %d: deliveries %+v", last, d)
+		}
+		if got, err := w.Get(t.Context(), team, e.ID); err != nil || got.Disabled {
+			t.Errorf("after %d: endpoint %+v %v", last, got, err)
+		}
+	}
+}

@@ -124,13 +124,13 @@ func deliveryFrom(item table.Item) (Delivery, error) {
 	return d, nil
 }
 
-// hasExpired reports whether d has waited for so long that it is given up.
-func (d Delivery) hasExpired(now time.Time) bool {
+// hasExpired reports whether d has waited for so long that it is given up, without the time of a standstill.
+func (d Delivery) hasExpired(now time.Time, still standstill) bool {
 	since := d.At
 	if d.replayed.After(since) {
 		since = d.replayed
 	}
-	return now.Sub(since) > expireAfter
+	return still.since(since, now) > expireAfter
 }
 
 // again returns d with all its attempts, the first one after pause.

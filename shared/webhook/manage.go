@@ -107,7 +107,9 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 		var ops []table.Op
 		if enabled = before.Disabled && !e.Disabled; enabled || before.URL != e.URL {
 			// What failed before says nothing about what comes. A turn under way loses its lease by this.
-			ops = append(ops, table.Delete{Key: stateKey(teamID, id)}, flagPut(teamID, id))
+			// Until now it rested, so that what waited for it is as old as it is.
+			fresh := table.Item{Key: stateKey(teamID, id), Numbers: map[string]int64{pausedField: s.now().UnixMilli()}}
+			ops = append(ops, table.Put{Item: fresh}, flagPut(teamID, id))
 			enabled = !e.Disabled
 		}
 		if before.Disabled != e.Disabled {

@@ -13,7 +13,7 @@ var pauses = []time.Duration{
 
 // Bounds of failures.
 const (
-	disableAfter = 3 * 24 * time.Hour // of nothing but failures
+	disableAfter = 3 * 24 * time.Hour // of nothing but failures, without the time when no worker ran
 	longestPause = 5 * time.Minute    // of an endpoint that fails
 	longestRetry = 24 * time.Hour     // that Retry-After may ask for
 	// expireAfter is when a delivery that still waits is given up, because its endpoint was

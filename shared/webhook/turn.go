@@ -33,6 +33,9 @@ const (
 	wakeField    = "wake"    // Unix milliseconds for which a message was sent last
 	failingField = "failing" // Unix milliseconds of the first failure since the last success; 0: none
 	holderField  = "holder"  // the turn that acquired the lease last
+
+	stillFromField  = "stillFrom" // a standstill
+	stillUntilField = "stillUntil"
 )
 
 func stateKey(teamID, id string) table.Key {
@@ -40,7 +43,7 @@ func stateKey(teamID, id string) table.Key {
 }
 
 // turn is one turn of an endpoint. What it learned changes the endpoint and its state only while it
-// holds the lease. Whoever changes the URL or enables the endpoint again deletes the state, and with it
+// holds the lease. Whoever changes the URL or enables the endpoint again begins another state, without
 // the lease: what was answered before says nothing about what comes.
 type turn struct {
 	*Worker
@@ -51,6 +54,8 @@ type turn struct {
 	state    map[string]int64
 	holder   string // names this turn in the state
 	begun    time.Time
+	late     time.Duration // how long the round was due while no worker ran
+	still    standstill
 	disable  DisabledReason
 }
 
@@ -104,7 +109,7 @@ func (w *Worker) begin(ctx context.Context, work pending.Work) (*turn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("acquire the lease of a webhook endpoint: %w", err)
 	}
-	t.state = state.Numbers
+	t.state, t.still = state.Numbers, standstillOf(state.Numbers)
 	return t, nil
 }
 
@@ -128,7 +133,7 @@ func (t *turn) goesOn(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("read webhook endpoint again: %w", err)
 	}
 	if len(items) < 2 {
-		return false, nil // it was deleted, or its URL has changed
+		return false, nil // it was deleted
 	}
 	e, err := endpointFrom(items[0])
 	return e.URL == t.endpoint.URL && !e.Disabled && t.holds().Holds(&items[1]), err
@@ -236,10 +241,11 @@ func upToMoment(waiting []table.Item, n int) []table.Item {
 // withoutExpired ends the deliveries of all that are too old, and returns the others that are due.
 func (t *turn) withoutExpired(ctx context.Context, all []Delivery) (due []Delivery, err error) {
 	now := t.now()
+	t.notice(all, now)
 	for _, d := range all {
 		switch {
 		case d.NextAttemptAt.After(now): // it was replayed or attempted in the meantime
-		case d.hasExpired(now):
+		case d.hasExpired(now, t.still):
 			ended := d
 			ended.Status, ended.NextAttemptAt, ended.version = Failed, nil, d.version+1
 			if err := t.record(ctx, d, ended); err != nil {
@@ -290,7 +296,9 @@ func (t *turn) round(ctx context.Context, due []Delivery) error {
 }
 
 // inOrder compares deliveries by the order of their events.
-func inOrder(a, b Delivery) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.notice, b.notice)) }
+func inOrder(a, b Delivery) int {
+	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.notice, b.notice))
+}
 
 // bySubject groups deliveries by their subjects, in the order of their events.
 func bySubject(due []Delivery) [][]Delivery {
@@ -367,11 +375,13 @@ func (t *turn) rest(ctx context.Context, success bool, asked time.Duration) erro
 		if next[failingField] = t.state[failingField]; next[failingField] == 0 {
 			next[failingField] = now.UnixMilli()
 		}
+		next[failingField] = min(next[failingField]+t.late.Milliseconds(), now.UnixMilli())
 		next[pausedField] = now.Add(pauseOf(next[roundsField])).UnixMilli()
 		if now.Sub(fromMillis(next[failingField])) >= disableAfter && t.disable == "" {
 			t.disable = Failing
 		}
 	}
+	next[stillFromField], next[stillUntilField] = t.still.from, t.still.until
 	next[pausedField] = max(next[pausedField], now.Add(asked).UnixMilli())
 	if asked == 0 && success {
 		next[pausedField] = 0

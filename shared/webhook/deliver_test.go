@@ -278,6 +278,46 @@ func TestBothSecretsSignAfterARotation(t *testing.T) {
 	}
 }
 
+// TestEverySecretSignsForItsOwnOverlap rotates a secret several times. Each one before signs for as long as was said, those of the
+// last rotations only, and none after a rotation without an overlap.
+func TestEverySecretSignsForItsOwnOverlap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := w.endpoint("https://a.test/", "answer.asked")
+	rotate := func(overlap time.Duration) {
+		t.Helper()
+		_, secret, err := w.Rotate(t.Context(), team, e.ID, overlap)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.secrets["https://a.test/"] = append(w.secrets["https://a.test/"], secret)
+	}
+	signs := func(want int) {
+		t.Helper()
+		w.happen(audit.AnswerAsked, 1)
+		w.work()
+		if p := w.taken(); len(p) != 1 || p[0].signatures != want {
+			t.Errorf("posts %+v, want %d signatures", p, want)
+		}
+	}
+	rotate(24 * time.Hour)
+	w.clock.Advance(time.Hour)
+	rotate(2 * time.Hour)
+	signs(3)
+	w.clock.Advance(2 * time.Hour) // that of the first rotation lasts longer than that of the second
+	signs(2)
+	rotate(time.Hour)
+	signs(3)
+	w.clock.Advance(21 * time.Hour)
+	signs(1)
+	for range 10 {
+		rotate(time.Hour)
+	}
+	signs(5)
+	rotate(0)
+	signs(1)
+}
+
 func TestReplayPostsAgainUnderTheSameID(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -150,7 +150,8 @@ func (s *Service) Delete(ctx context.Context, teamID, id string) error {
 }
 
 // Rotate gives an endpoint a new secret, which it returns. The secret before it signs too for
-// overlap; 0: not at all.
+// overlap, and those before that one as long as their own overlaps last, the last 3 of them. If overlap is 0, only
+// the new secret signs.
 func (s *Service) Rotate(ctx context.Context, teamID, id string, overlap time.Duration) (Endpoint, string, error) {
 	for {
 		e, err := s.get(ctx, teamID, id)
@@ -173,10 +174,7 @@ func (s *Service) rotate(ctx context.Context, teamID string, e Endpoint, overlap
 		return Endpoint{}, "", err
 	}
 	until := s.now().Add(overlap)
-	next := secrets{Current: newSecret()}
-	if overlap > 0 {
-		next.Previous = old.Current
-	}
+	next := old.rotated(overlap, e.PreviousSecretExpiresAt, s.now())
 	sealed, err := s.seal(ctx, teamID, e.ID, next)
 	if err != nil {
 		return Endpoint{}, "", err

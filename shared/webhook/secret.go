@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,8 +19,33 @@ const secretPrefix = "whsec_"
 
 // secrets are the secrets of an endpoint, which are stored encrypted.
 type secrets struct {
-	Current  string `json:"current"`
-	Previous string `json:"previous,omitempty"`
+	Current  string        `json:"current"`
+	Previous string        `json:"previous,omitempty"` // until Endpoint.PreviousSecretExpiresAt
+	Older    []olderSecret `json:"older,omitempty"`    // those before it whose overlap had not ended at the last rotation
+}
+
+type olderSecret struct {
+	Secret string `json:"secret"`
+	Until  int64  `json:"until"` // Unix milliseconds
+}
+
+// maxOlder bounds the older secrets, and so the length of the header with the signatures.
+const maxOlder = 3
+
+// rotated returns the secrets after a rotation at now, which keeps those that still sign, and until when Previous of s does, nil: it
+// does not. Without an overlap only the new secret signs.
+func (s secrets) rotated(overlap time.Duration, until *time.Time, now time.Time) secrets {
+	next := secrets{Current: newSecret()}
+	if overlap <= 0 {
+		return next
+	}
+	next.Previous = s.Current
+	if until != nil && s.Previous != "" {
+		next.Older = append(next.Older, olderSecret{s.Previous, until.UnixMilli()})
+	}
+	next.Older = slices.DeleteFunc(append(next.Older, s.Older...), func(o olderSecret) bool { return o.Until <= now.UnixMilli() })
+	next.Older = next.Older[:min(len(next.Older), maxOlder)]
+	return next
 }
 
 func newSecret() string {
@@ -60,6 +86,11 @@ func (e Endpoint) signatures(all secrets, id string, body []byte, now time.Time)
 	valid := []string{all.Current}
 	if until := e.PreviousSecretExpiresAt; until != nil && now.Before(*until) && all.Previous != "" {
 		valid = append(valid, all.Previous)
+	}
+	for _, o := range all.Older {
+		if now.UnixMilli() < o.Until {
+			valid = append(valid, o.Secret)
+		}
 	}
 	for i, secret := range valid {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, secretPrefix))

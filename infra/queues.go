@@ -54,6 +54,13 @@ func (s *stack) newQueuePair(name, worker string) queuePair {
 // documents, which rebuilding never blocks.
 const rebuildWorkers = 2
 
+// mostWorkers is AWS's maximum for an event source.
+const mostWorkers = 1000
+
+// deliverers is how many workers make deliveries at a time: half as many more than other workers. By default that is more than a team may
+// have endpoints, and each endpoint is served by one worker, so a team whose endpoints are all slow leaves some to others.
+func (s *stack) deliverers() int { return min(s.workers+s.workers/2, mostWorkers) }
+
 // addWorkers connects each queue with its worker.
 func (s *stack) addWorkers() {
 	for _, w := range []struct {
@@ -67,8 +74,8 @@ func (s *stack) addWorkers() {
 		{"syncing", "syncing", s.syncs, 1, s.workers}, // a source may take all of a turn
 		{"rebuilding", "indexing", s.rebuilds, 1, rebuildWorkers},
 		{"embedding", "embedding", s.embeddings, queue.MaxBatch, s.workers},
-		{"extracting", "extracting", s.extractions, 1, s.workers},             // a file may take most of the available time
-		{"delivering", "delivering", s.deliveries, queue.MaxBatch, s.workers}, // it handles the messages of a batch at the same time
+		{"extracting", "extracting", s.extractions, 1, s.workers},                  // a file may take most of the available time
+		{"delivering", "delivering", s.deliveries, queue.MaxBatch, s.deliverers()}, // it handles the messages of a batch at the same time
 	} {
 		awslambda.NewEventSourceMapping(s.construct, id(w.name, "Source"), &awslambda.EventSourceMappingProps{
 			Target:                  s.callable(w.worker),

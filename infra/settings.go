@@ -119,7 +119,7 @@ var known = map[string]setting{
 	"rate":     {"500", numberOf(func(s *settings) *int { return &s.rate }, 1, 100_000)},
 	"burst":    {"1000", numberOf(func(s *settings) *int { return &s.burst }, 1, 100_000)},
 	"teamRate": {"100", numberOf(func(s *settings) *int { return &s.teamRate }, 0, 100_000)},
-	"workers":  {"10", numberOf(func(s *settings) *int { return &s.workers }, 2, 1000)}, // the range of an event source mapping
+	"workers":  {"10", numberOf(func(s *settings) *int { return &s.workers }, 2, mostWorkers)}, // the range of an event source mapping
 	"removal": {"retain", func(s *settings, value string) error {
 		s.destroy = value == "destroy"
 		if !s.destroy && value != "retain" {

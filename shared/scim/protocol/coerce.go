@@ -126,7 +126,10 @@ func (a *Attribute) coerce(value any) (any, error) {
 	}
 	if a.Multi {
 		elements, ok := value.([]any)
-		if !ok {
+		switch {
+		case value == "": // templates of providers write unset attributes so
+			return nil, nil
+		case !ok:
 			elements = []any{value}
 		}
 		return a.coerceList(elements)
@@ -157,6 +160,8 @@ func (a *Attribute) coerceList(elements []any) (any, error) {
 		}
 		if value != nil {
 			list = append(list, value)
+		} else if a.Name == "members" { // ignored, it could empty the group
+			return nil, noMember()
 		}
 	}
 	list = a.join(nil, list)
@@ -239,11 +244,13 @@ func (a *Attribute) merge(out, object map[string]any) error {
 		}
 	}
 	if a.Name == "members" && out["value"] == nil {
-		if ref, _ := MessageMember(object, "$ref").(string); ref != "" || len(out) > 0 {
-			return Bad(InvalidValue, "A member needs the id of a user as its value.")
-		}
+		return noMember()
 	}
 	return nil
+}
+
+func noMember() error {
+	return Bad(InvalidValue, "A member needs the id of a user as its value.")
 }
 
 // join adds elements to list. An element that is already in it changes nothing; one with the

@@ -62,6 +62,9 @@ func TestMayRead(t *testing.T) {
 		"one of many entries":                   {ada, rule([]access.Entry{{Name: "eve"}}, []access.Entry{{Name: "x", ID: "g-9"}, {Name: "y", ID: "g-1"}}), nil, true},
 		"a member of a group without an id":     {access.Person("u-1", "a", []access.Group{{DisplayName: "Engineering"}}), group("Engineering", ""), nil, false},
 		"letters that fold beyond ASCII":        {access.Person("u-1", "ΚΌΣΜΟΣ", nil), user("κόσμος", ""), nil, true},
+		"accents that are spelled otherwise":    {access.Person("u-1", "ren\u00e9", nil), user("Rene\u0301", ""), nil, true},
+		"accents that the name spells out":      {access.Person("u-1", "rene\u0301", nil), user("Ren\u00e9", ""), nil, true},
+		"an accent that is not there":           {access.Person("u-1", "rene", nil), user("ren\u00e9", ""), nil, false},
 		"letters that merely look alike":        {access.Person("u-1", "аda@acme.example", nil), user("ada@acme.example", ""), nil, false},
 		"a person of no groups, a group's rule": {access.Person("u-1", "a", nil), group("Engineering", "g-1"), nil, false},
 	} {

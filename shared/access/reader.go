@@ -1,6 +1,10 @@
 package access
 
-import "slices"
+import (
+	"slices"
+
+	"docent/shared/fold"
+)
 
 // Reader is who reads. The zero Reader reads nothing at all.
 type Reader struct {
@@ -29,7 +33,9 @@ func Person(id, name string, groups []Group) Reader {
 	tokens := make([]Token, 0, 3+4*len(groups))
 	tokens = append(tokens, userID(id), userName(id))
 	if name != "" {
-		tokens = append(tokens, userName(name))
+		for _, form := range fold.Forms(name) { // a rule may spell the name otherwise
+			tokens = append(tokens, "U:"+Token(form))
+		}
 	}
 	for _, g := range groups {
 		if g.ID == "" {

@@ -3,15 +3,18 @@
 package fold
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Text returns the folded form of text. Two texts have the same form exactly if
 // strings.EqualFold reports them as equal. The form is never longer than text.
 func Text(text string) string {
-	if strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+	if isASCII(text) {
 		return strings.ToLower(text) // the least of the letters that fold to each other
 	}
 	folded := []rune(text)
@@ -26,4 +29,33 @@ func Text(text string) string {
 		folded[i] = least
 	}
 	return string(folded)
+}
+
+// Composed returns the folded form of text with its marks composed: the letter \u00e9 for an e with a combining accent. Two
+// texts that are canonically equivalent in Unicode, so that people see no difference, have the same.
+func Composed(text string) string {
+	if isASCII(text) {
+		return strings.ToLower(text)
+	}
+	return Text(norm.NFC.String(text))
+}
+
+// Forms returns the folded forms, without repetition, of text as it is, with its marks composed, and with its
+// marks decomposed. What is kept under Text of a name is under one of them, whichever of the last two spellings it
+// was given in.
+func Forms(text string) []string {
+	forms := []string{Text(text)}
+	if isASCII(text) {
+		return forms
+	}
+	for _, form := range []norm.Form{norm.NFC, norm.NFD} {
+		if other := Text(form.String(text)); !slices.Contains(forms, other) {
+			forms = append(forms, other)
+		}
+	}
+	return forms
+}
+
+func isASCII(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
 }

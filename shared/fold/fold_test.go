@@ -1,6 +1,7 @@
 package fold_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -39,6 +40,25 @@ func TestText(t *testing.T) {
 		}
 		if next := unicode.SimpleFold(r); fold.Text(string(next)) != folded {
 			t.Fatalf("%U does not fold like %U", r, next)
+		}
+	}
+}
+
+func TestSpellingsOfOneNameHaveOneForm(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, composed string
+		forms          int
+	}{
+		{"Ada", "ada", 1}, {"Rene\u0301", "ren\u00c9", 2}, {"REN\u00e9", "ren\u00c9", 2}, {"\u212bngstro\u0308m", "\u00c5ngstr\u00d6m", 3},
+		{"\uac00", "\uac00", 2}, {"\u0928\u093c", "\u0929", 2}, {"stra\u00dfe", "stra\u00dfe", 1}, {"", "", 1},
+	} {
+		if got := fold.Composed(c.text); got != c.composed {
+			t.Errorf("%+q is composed as %+q, want %+q", c.text, got, c.composed)
+		}
+		forms := fold.Forms(c.text)
+		if len(forms) != c.forms || forms[0] != fold.Text(c.text) || !slices.Contains(forms, c.composed) {
+			t.Errorf("forms of %+q: %+q", c.text, forms)
 		}
 	}
 }

@@ -41,9 +41,9 @@ func keepAdminName(stored, changed map[string]any) error {
 		"This user is a team admin. Only an admin's personal key can change the userName of an admin. Change it with such a key first; then this request succeeds.")
 }
 
-// renamed reports whether the userName changes in more than its case, which does not count at sign-in.
+// renamed reports whether the userName changes in more than its case and Unicode normal form, which do not count at sign-in.
 func renamed(stored, changed map[string]any) bool {
-	return fold.Text(textOf(stored, "userName")) != fold.Text(textOf(changed, "userName"))
+	return fold.Composed(textOf(stored, "userName")) != fold.Composed(textOf(changed, "userName"))
 }
 
 // keepAdminRole restores the admin role in changed to its stored state. Other roles are left

@@ -31,7 +31,7 @@ func (s *server) has(path string, texts ...string) {
 func (r reply) refuses(t testing.TB, status int, kind string) {
 	t.Helper()
 	if r.StatusCode != status || r.string("scimType") != kind || r.body["status"] != fmt.Sprint(status) || r.string("detail") == "" {
-		t.Errorf("%s %s: %d %s, want %d %s", r.Request.Method, r.Request.URL, r.StatusCode, r.text, status, kind)
+		t.Errorf("%d %s, want %d %s", r.StatusCode, r.text, status, kind)
 	}
 }
 

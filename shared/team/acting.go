@@ -22,7 +22,7 @@ import (
 func (s *Service) ActFor(ctx context.Context, p Principal, user string, reading bool, record func(ctx context.Context, userID string) error) (Principal, error) {
 	switch {
 	case p.Kind == KindPersonal || p.Kind == KindSession || p.Kind == KindAgent:
-		if user != "" && (user == p.UserID || fold.Text(user) == fold.Text(p.UserName)) {
+		if user != "" && (user == p.UserID || fold.Composed(user) == fold.Composed(p.UserName)) {
 			return p, nil
 		}
 		return Principal{}, actingNotAllowed("This key acts for its own user only.")

@@ -2,7 +2,6 @@ package team
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,17 +51,11 @@ func (s *Service) FindUsers(ctx context.Context, teamID string, by Field, value 
 }
 
 func (s *Service) findUserName(ctx context.Context, teamID, userName string) ([]string, error) {
-	if CheckUserName(userName) != nil {
-		return nil, nil
+	ids, err := s.UserIDsByName(ctx, teamID, []string{userName})
+	if id, ok := ids[userName]; ok {
+		return []string{id}, err
 	}
-	item, err := s.Table.Get(ctx, userNameKey(teamID, userName))
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read user name: %w", err)
-	}
-	return []string{item.Strings[userField]}, nil
+	return nil, err
 }
 
 // InactiveUsers returns the ids of the users that are not active, in order.
@@ -78,19 +71,15 @@ func (s *Service) InactiveUsers(ctx context.Context, teamID string) ([]string, e
 	return ids, nil
 }
 
-// UserIDsByName returns the ids of the users with those names in any case, by name. It
+// UserIDsByName returns the ids of the users with those names in any case and Unicode normal form, by name. It
 // leaves out names that nobody has.
 func (s *Service) UserIDsByName(ctx context.Context, teamID string, userNames []string) (map[string]string, error) {
-	keys, byKey := []table.Key{}, map[table.Key][]string{}
+	keys, byKey := []table.Key{}, map[table.Key]string{}
 	for _, name := range userNames {
 		if CheckUserName(name) != nil {
 			continue
 		}
-		k := userNameKey(teamID, name)
-		if byKey[k] == nil {
-			keys = append(keys, k)
-		}
-		byKey[k] = append(byKey[k], name)
+		keys = append(keys, userNameKeys(teamID, name)...)
 	}
 	ids := map[string]string{}
 	if len(keys) == 0 {
@@ -101,8 +90,14 @@ func (s *Service) UserIDsByName(ctx context.Context, teamID string, userNames []
 		return nil, fmt.Errorf("read user names: %w", err)
 	}
 	for _, item := range items {
-		for _, name := range byKey[item.Key] {
-			ids[name] = item.Strings[userField]
+		byKey[item.Key] = item.Strings[userField]
+	}
+	for _, name := range userNames {
+		for _, k := range userNameKeys(teamID, name) { // the spelling of the name itself is the first
+			if id, ok := byKey[k]; ok {
+				ids[name] = id
+				break
+			}
 		}
 	}
 	return ids, nil

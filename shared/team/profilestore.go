@@ -56,14 +56,14 @@ func (s *Service) Profiles(ctx context.Context, teamID string, userIDs []string)
 }
 
 // InsertProfile stores a new user and its index entries. It returns ErrUserNameTaken if the
-// team has the name in any case.
+// team has the name in any case and Unicode normal form.
 func (s *Service) InsertProfile(ctx context.Context, teamID string, p Profile) error {
 	ops, err := insertOps(teamID, p)
 	if err != nil {
 		return err
 	}
 	err = s.record(ctx, teamID, insertEvents(p), ops...)
-	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == userNameKey(teamID, p.UserName) {
+	if failed := table.AsConditionFailed(err); failed != nil && failed.Key.Partition == userNamesPartition(teamID) {
 		return ErrUserNameTaken
 	}
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 	ops := []table.Op{table.Put{Item: item, If: table.VersionIs(before.Version)}}
 	old, next := userNameKey(teamID, before.UserName), userNameKey(teamID, after.UserName)
 	if old != next {
-		ops = append(ops, table.Put{Item: nameItem(next, after.ID), If: table.Absent()}, table.Delete{Key: old})
+		ops = append(append(ops, takeName(teamID, after, old)...), table.Delete{Key: old})
 	}
 	if before.admin() != after.admin() {
 		ops = append(ops, countAdmins(teamID, after.admin()))
@@ -112,7 +112,7 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 			ops = append(ops, table.Put{Item: table.Item{Key: k, Version: 1}})
 		}
 	}
-	if err := s.write(ctx, teamID, next, replaceEvents(before, after), ops); err != nil {
+	if err := s.write(ctx, teamID, replaceEvents(before, after), ops); err != nil {
 		return fmt.Errorf("change user %s: %w", after.ID, err)
 	}
 	if before.Active && !after.Active {
@@ -140,7 +140,7 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 	for _, k := range sortedKeys(p.index(teamID)) {
 		ops = append(ops, table.Delete{Key: k})
 	}
-	if err := s.write(ctx, teamID, userNameKey(teamID, p.UserName), removeEvents(p), ops); err != nil {
+	if err := s.write(ctx, teamID, removeEvents(p), ops); err != nil {
 		return fmt.Errorf("delete user %s: %w", p.ID, err)
 	}
 	return nil
@@ -174,16 +174,16 @@ func UserExists(teamID, userID string) table.Check {
 	return table.Check{Key: userKey(teamID, userID), If: table.Exists()}
 }
 
-// write maps a failed condition to an error: the one on userName to
+// write maps a failed condition to an error: one on a user name to
 // ErrUserNameTaken, the one on the count of admins to ErrLastAdmin, any other to
 // table.ErrConflict.
-func (s *Service) write(ctx context.Context, teamID string, userName table.Key, events []audit.Event, ops []table.Op) error {
+func (s *Service) write(ctx context.Context, teamID string, events []audit.Event, ops []table.Op) error {
 	err := s.record(ctx, teamID, events, ops...)
 	failed := table.AsConditionFailed(err)
 	switch {
 	case failed == nil:
 		return err
-	case failed.Key == userName:
+	case failed.Key.Partition == userNamesPartition(teamID):
 		return ErrUserNameTaken
 	case failed.Key == adminsKey(teamID):
 		return ErrLastAdmin
@@ -199,15 +199,25 @@ func nameItem(k table.Key, userID string) table.Item {
 	return table.Item{Key: k, Version: 1, Strings: map[string]string{userField: userID}}
 }
 
+// takeName returns the operations that give p its name, which nobody else may have in another spelling either; own is the key of the
+// name that p had before.
+func takeName(teamID string, p Profile, own table.Key) []table.Op {
+	next := userNameKey(teamID, p.UserName)
+	ops := []table.Op{table.Put{Item: nameItem(next, p.ID), If: table.Absent()}}
+	for _, k := range userNameKeys(teamID, p.UserName) {
+		if k != next && k != own {
+			ops = append(ops, table.Check{Key: k, If: table.Absent()})
+		}
+	}
+	return ops
+}
+
 func insertOps(teamID string, p Profile) ([]table.Op, error) {
 	item, err := p.item(teamID)
 	if err != nil {
 		return nil, err
 	}
-	ops := []table.Op{
-		table.Put{Item: nameItem(userNameKey(teamID, p.UserName), p.ID), If: table.Absent()},
-		table.Put{Item: item, If: table.Absent()},
-	}
+	ops := append(takeName(teamID, p, table.Key{}), table.Put{Item: item, If: table.Absent()})
 	if p.admin() {
 		ops = append(ops, countAdmins(teamID, true))
 	}

@@ -23,6 +23,19 @@ func userNameKey(teamID, userName string) table.Key {
 	return identity(userNamesPartition(teamID), fold.Text(userName))
 }
 
+// userNameKeys returns the keys under which a user with the name may be: that of the name as it is spelled, and those of its
+// other Unicode normal forms, as clients differ in how they spell a letter with an accent. A user is stored under its own
+// spelling, and a name that is taken in one of them is taken in all.
+func userNameKeys(teamID, userName string) []table.Key {
+	var keys []table.Key
+	for _, form := range fold.Forms(userName) {
+		if k := identity(userNamesPartition(teamID), form); k.Check() == nil {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
 func userNamesPartition(teamID string) string { return teamID + "/userNames" }
 
 // adminsKey is the key of the counter of the team's active admins.

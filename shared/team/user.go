@@ -55,20 +55,18 @@ func (s *Service) User(ctx context.Context, teamID, userID string) (User, error)
 	return p.User, err
 }
 
-// UserByName returns the team's user with that name in any case. For an unknown name it returns
-// a 404.
+// UserByName returns the team's user with that name in any case and Unicode normal form. For an unknown name
+// it returns a 404.
 func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User, error) {
-	if CheckUserName(userName) != nil {
-		return User{}, missingUser()
-	}
-	item, err := s.Table.Get(ctx, userNameKey(teamID, userName))
-	if errors.Is(err, table.ErrNotFound) {
-		return User{}, missingUser()
-	}
+	ids, err := s.UserIDsByName(ctx, teamID, []string{userName})
 	if err != nil {
-		return User{}, fmt.Errorf("read user name: %w", err)
+		return User{}, err
 	}
-	return s.User(ctx, teamID, item.Strings["user"])
+	id, ok := ids[userName]
+	if !ok {
+		return User{}, missingUser()
+	}
+	return s.User(ctx, teamID, id)
 }
 
 // firstAdmin returns a team's first user, before it is stored.

@@ -52,6 +52,8 @@ type Attribute struct {
 	// derived: the value is computed from other attributes. A value that a client sends,
 	// which RFC 7643 section 8.7.1 allows, is ignored.
 	derived bool
+	// composed: values that differ only in their Unicode normal form are equal (RFC 7644 section 7.8).
+	composed bool
 }
 
 // serverOwned reports whether clients cannot set a.
@@ -192,6 +194,9 @@ func isAttributeName(s string) bool {
 func (a *Attribute) comparable(s string) string {
 	if a.comparesAsIs() {
 		return s
+	}
+	if a.composed {
+		return fold.Composed(s)
 	}
 	return fold.Text(s)
 }

@@ -38,6 +38,8 @@ func (a *Attribute) changes(mutability string) *Attribute { a.Mutability = mutab
 
 func (a *Attribute) derive() *Attribute { a.derived = true; return a }
 
+func (a *Attribute) compose() *Attribute { a.composed = true; return a }
+
 func (a *Attribute) unique() *Attribute { a.Uniqueness = server; return a }
 
 func (a *Attribute) one(of ...string) *Attribute { a.Canonical = of; return a }
@@ -65,7 +67,7 @@ func plural(name, description string, value *Attribute, types ...string) *Attrib
 }
 
 var userSchema = &Schema{ID: UserURN, Name: "User", Description: "User Account", Attributes: []*Attribute{
-	text("userName", "The name by which the user signs in; unique in the team without regard to case.").required().unique(),
+	text("userName", "The name by which the user signs in; unique in the team without regard to case.").required().unique().compose(),
 	object("name", "The parts of the user's name.",
 		text("formatted", "The whole name as it is shown."),
 		text("familyName", "The family name."),

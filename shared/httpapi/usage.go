@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -140,6 +141,9 @@ func writeCSV(to *bytes.Buffer, head []cell, rows [][]cell) error {
 	return nil
 }
 
+// formulaStarts begin a formula in some spreadsheet; those of East Asian languages take the wide signs too.
+const formulaStarts = "=+-@\t\r\n＝＋－＠"
+
 // plainCell renders a value so that a spreadsheet does not take it for a formula.
 func plainCell(value any) string {
 	text := fmt.Sprint(value)
@@ -149,7 +153,7 @@ func plainCell(value any) string {
 	if list, ok := value.([]string); ok {
 		text = strings.Join(list, " ")
 	}
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
+	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune(formulaStarts, first) {
 		return "'" + text
 	}
 	return text

@@ -136,6 +136,25 @@ func TestDaysOfAZone(t *testing.T) {
 	}
 }
 
+// TestNoCellIsAFormula has users whose names spreadsheets would compute.
+func TestNoCellIsAFormula(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for _, name := range []string{"=1+1", "+1", "-1", "@SUM(A1)", "＝1+1", "＋1", "－1", "＠SUM(A1)"} {
+		acme, admin, err := a.local.Teams.CreateTeam(t.Context(), "acme", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, key := a.newKey(acme.ID, team.NewKey{Kind: team.KindPersonal, Name: "personal", UserID: admin.ID})
+		a.do(call{"GET", "/collections", key, nil, nil}).want(t, 200)
+		a.clock.Advance(time.Minute) // the calls before it are in the report
+		rows, err := csv.NewReader(strings.NewReader(string(a.get(key, "/usage/users", url.Values{"start": {"2026-11-21"}}, "text/csv").want(t, 200).body))).ReadAll()
+		if err != nil || len(rows) != 2 || rows[1][1] != "'"+name {
+			t.Errorf("%q: %q, %v", name, rows, err)
+		}
+	}
+}
+
 // TestUsageAsTables: CSV and JSON Lines have the same values as the JSON, and no cell is a formula.
 func TestUsageAsTables(t *testing.T) {
 	t.Parallel()

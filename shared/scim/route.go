@@ -282,10 +282,11 @@ func discover(s *Service, r request) (result, error) {
 	return result{}, protocol.Refuse(http.StatusNotFound, "", "No resource exists at this path.")
 }
 
-// segmentsOf splits the path below Prefix. An encoded slash does not split.
+// segmentsOf splits the path below Prefix. An encoded slash does not split. Slashes around it do not count: a base URL that was
+// entered with a slash at its end makes two.
 func segmentsOf(u *url.URL) []string {
-	path := strings.TrimPrefix(strings.TrimPrefix(u.EscapedPath(), Prefix), "/")
-	if path = strings.TrimSuffix(path, "/"); path == "" {
+	path := strings.Trim(strings.TrimPrefix(u.EscapedPath(), Prefix), "/")
+	if path == "" {
 		return nil
 	}
 	segments := strings.Split(path, "/")

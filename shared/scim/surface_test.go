@@ -341,6 +341,9 @@ func TestEdgesOfHTTP(t *testing.T) {
 		"a schema in capitals":    {"GET", "/Schemas/URN:IETF:PARAMS:SCIM:SCHEMAS:CORE:2.0:USER", "", nil, 200},
 		"no schema":               {"GET", "/Schemas/x", "", nil, 404},
 		"a head":                  {"HEAD", "/ServiceProviderConfig", "", nil, 200},
+		"a base URL with a slash": {"GET", "//Users/" + s.boss.ID, "", nil, 200},
+		"a slash at the end":      {"GET", "/Users/" + s.boss.ID + "/", "", nil, 200},
+		"two slashes inside":      {"GET", "/Users//" + s.boss.ID, "", nil, 404},
 		"a bad filter":            {"GET", "/Users?filter=x", "", nil, 400},
 		"a million characters":    {"GET", "/Users?filter=" + strings.Repeat("x", 1_000_000), "", nil, 400},
 	} {

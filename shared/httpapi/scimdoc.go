@@ -48,14 +48,14 @@ func describeSCIM(doc *huma.OpenAPI) {
 		{"GET", "/Users", "listScimUsers", "List users", nil, list, 200, []int{400}},
 		{"POST", "/Users", "createScimUser", "Create a user", user, storedUser, 201, []int{409}},
 		{"POST", "/Users/.search", "searchScimUsers", "Search users", message, list, 200, nil},
-		{"GET", "/Users/{id}", "getScimUser", "Get a user", nil, storedUser, 200, []int{404}},
+		{"GET", "/Users/{id}", "getScimUser", "Get a user", nil, storedUser, 200, []int{404, 412}},
 		{"PUT", "/Users/{id}", "replaceScimUser", "Replace a user", user, storedUser, 200, []int{404, 409, 412}},
 		{"PATCH", "/Users/{id}", "updateScimUser", "Change a user", patch, storedUser, 200, []int{404, 409, 412}},
 		{"DELETE", "/Users/{id}", "deleteScimUser", "Delete a user", nil, nil, 204, []int{404, 409, 412}},
 		{"GET", "/Groups", "listScimGroups", "List groups", nil, list, 200, []int{400}},
 		{"POST", "/Groups", "createScimGroup", "Create a group", group, storedGroup, 201, []int{409}},
 		{"POST", "/Groups/.search", "searchScimGroups", "Search groups", message, list, 200, nil},
-		{"GET", "/Groups/{id}", "getScimGroup", "Get a group", nil, storedGroup, 200, []int{404}},
+		{"GET", "/Groups/{id}", "getScimGroup", "Get a group", nil, storedGroup, 200, []int{404, 412}},
 		{"PUT", "/Groups/{id}", "replaceScimGroup", "Replace a group", group, storedGroup, 200, []int{404, 409, 412}},
 		{"PATCH", "/Groups/{id}", "updateScimGroup", "Change a group; 200 with the group where attributes or excludedAttributes is given", patch, nil, 204, []int{404, 409, 412}},
 		{"DELETE", "/Groups/{id}", "deleteScimGroup", "Delete a group", nil, nil, 204, []int{404, 412}},
@@ -129,11 +129,8 @@ func scimParameters(method, path string) []*huma.Param {
 	if one {
 		add("path", huma.TypeString, "id")
 	}
-	if one && resources && method != http.MethodGet {
-		add("header", huma.TypeString, "If-Match")
-	}
-	if one && resources && method == http.MethodGet {
-		add("header", huma.TypeString, "If-None-Match")
+	if one && resources {
+		add("header", huma.TypeString, "If-Match", "If-None-Match")
 	}
 	if method == http.MethodGet && !one && (resources || path == "") {
 		add("query", huma.TypeString, "filter", "sortBy", "sortOrder", "cursor")

@@ -140,7 +140,7 @@ func (b *bulkRun) run(o *bulkOperation) {
 			return
 		}
 	}
-	r := request{ctx: b.r.ctx, teamID: b.r.teamID, method: o.method, ifMatch: o.version, query: url.Values{}}
+	r := request{ctx: b.r.ctx, teamID: b.r.teamID, method: o.method, only: conditions{match: o.version}, query: url.Values{}}
 	id := func(name string) string {
 		location := b.operations[b.byID[name]].res.location
 		return location[strings.LastIndexByte(location, '/')+1:]

@@ -38,9 +38,9 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 }
 
 // changeGroup applies change to a copy of the group's attributes with the members that needs
-// lists. It fails if ifMatch names another version. A change that changes nothing stores
+// lists. It fails if only names another version. A change that changes nothing stores
 // nothing.
-func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, needs memberNeeds,
+func (s *Service) changeGroup(ctx context.Context, teamID, id string, only conditions, needs memberNeeds,
 	change func(g group, attributes map[string]any) (map[string]any, error),
 ) (after group, err error) {
 	err = s.retryOnConflict(ctx, teamID, protocol.GroupType, id, func() error {
@@ -48,7 +48,7 @@ func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, n
 		if err != nil {
 			return err
 		}
-		if err := checkMatch(ifMatch, before.Version); err != nil {
+		if err := only.check(before.Version); err != nil {
 			return err
 		}
 		if before, err = s.finishOldChanges(ctx, teamID, before); err != nil {
@@ -76,14 +76,14 @@ func (s *Service) changeGroup(ctx context.Context, teamID, id, ifMatch string, n
 	return after, err
 }
 
-func (s *Service) replaceGroup(ctx context.Context, teamID, id, ifMatch string, body map[string]any) (group, error) {
-	return s.changeGroup(ctx, teamID, id, ifMatch, memberNeeds{all: true}, func(group, map[string]any) (map[string]any, error) {
+func (s *Service) replaceGroup(ctx context.Context, teamID, id string, only conditions, body map[string]any) (group, error) {
+	return s.changeGroup(ctx, teamID, id, only, memberNeeds{all: true}, func(group, map[string]any) (map[string]any, error) {
 		return protocol.GroupType.Read(body)
 	})
 }
 
-func (s *Service) patchGroup(ctx context.Context, teamID, id, ifMatch string, operations []protocol.Operation) (group, error) {
-	return s.changeGroup(ctx, teamID, id, ifMatch, needsOf(operations), func(g group, attributes map[string]any) (map[string]any, error) {
+func (s *Service) patchGroup(ctx context.Context, teamID, id string, only conditions, operations []protocol.Operation) (group, error) {
+	return s.changeGroup(ctx, teamID, id, only, needsOf(operations), func(g group, attributes map[string]any) (map[string]any, error) {
 		fixed := map[string]any{"id": id, "meta": s.meta(protocol.GroupType, id, g.CreatedAt, g.ModifiedAt, g.Version)}
 		return protocol.GroupType.Patch(attributes, fixed, operations)
 	})
@@ -263,7 +263,7 @@ func (s *Service) checkName(ctx context.Context, teamID string, before, after gr
 
 // deleteGroup deletes a group and its members' items. It also completes a deletion that was
 // interrupted.
-func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) error {
+func (s *Service) deleteGroup(ctx context.Context, teamID, id string, only conditions) error {
 	defer s.Names.forget(teamID, id)
 	err := s.retryOnConflict(ctx, teamID, protocol.GroupType, id, func() error {
 		g, err := s.group(ctx, teamID, id)
@@ -274,7 +274,7 @@ func (s *Service) deleteGroup(ctx context.Context, teamID, id, ifMatch string) e
 		if err != nil {
 			return err
 		}
-		if err := checkMatch(ifMatch, g.Version); err != nil {
+		if err := only.check(g.Version); err != nil {
 			return err
 		}
 		ops := []table.Op{

@@ -44,16 +44,15 @@ type Handler struct {
 
 // request is the input of an operation.
 type request struct {
-	ctx         context.Context //nolint:containedctx // ends with the request
-	teamID      string
-	method      string
-	segments    []string // of the path below Prefix
-	query       url.Values
-	body        map[string]any // decoded; nil without one
-	ifMatch     string
-	ifNoneMatch string
-	classify    func(ctx context.Context, err error) (status int, detail string, header http.Header)
-	failed      func(ctx context.Context, e *protocol.Error) // of an operation of Bulk; may be nil
+	ctx      context.Context //nolint:containedctx // ends with the request
+	teamID   string
+	method   string
+	segments []string // of the path below Prefix
+	query    url.Values
+	body     map[string]any // decoded; nil without one
+	only     conditions
+	classify func(ctx context.Context, err error) (status int, detail string, header http.Header)
+	failed   func(ctx context.Context, e *protocol.Error) // of an operation of Bulk; may be nil
 }
 
 // result is the outcome of an operation.
@@ -142,7 +141,7 @@ func (h Handler) serve(r *http.Request) (result, string, error) {
 func (h Handler) answer(r *http.Request, p team.Principal, before func() error) (result, string, error) {
 	ctx := r.Context()
 	req := request{ctx: ctx, teamID: p.TeamID, method: r.Method, query: r.URL.Query(),
-		ifMatch: r.Header.Get("If-Match"), ifNoneMatch: r.Header.Get("If-None-Match"), classify: h.Classify, failed: h.OperationFailed}
+		only: conditions{r.Header.Get("If-Match"), r.Header.Get("If-None-Match")}, classify: h.Classify, failed: h.OperationFailed}
 	req.segments = segmentsOf(r.URL)
 	route, ok := routeOf(req.segments)
 	if !ok {

@@ -197,7 +197,10 @@ func getOne(s *Service, r request) (result, error) {
 		if err != nil {
 			return result{}, asSCIMError(err)
 		}
-		if r.ifNoneMatch != "" && namesTag(r.ifNoneMatch, versionTag(p.Version)) {
+		if err := r.only.checkMatch(p.Version); err != nil {
+			return result{}, err
+		}
+		if r.only.noneNames(p.Version) {
 			return result{status: http.StatusNotModified, version: versionTag(p.Version)}, nil
 		}
 		return showUser(s, r, http.StatusOK, p, false)
@@ -206,7 +209,10 @@ func getOne(s *Service, r request) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
-	if r.ifNoneMatch != "" && namesTag(r.ifNoneMatch, versionTag(g.Version)) {
+	if err := r.only.checkMatch(g.Version); err != nil {
+		return result{}, err
+	}
+	if r.only.noneNames(g.Version) {
 		return result{status: http.StatusNotModified, version: versionTag(g.Version)}, nil
 	}
 	return showGroup(s, r, http.StatusOK, g)
@@ -214,13 +220,13 @@ func getOne(s *Service, r request) (result, error) {
 
 func replaceOne(s *Service, r request) (result, error) {
 	if r.onUsers() {
-		p, err := s.replaceUser(r.ctx, r.teamID, r.segments[1], r.ifMatch, r.body)
+		p, err := s.replaceUser(r.ctx, r.teamID, r.segments[1], r.only, r.body)
 		if err != nil {
 			return result{}, err
 		}
 		return showUser(s, r, http.StatusOK, p, false)
 	}
-	g, err := s.replaceGroup(r.ctx, r.teamID, r.segments[1], r.ifMatch, r.body)
+	g, err := s.replaceGroup(r.ctx, r.teamID, r.segments[1], r.only, r.body)
 	if err != nil {
 		return result{}, err
 	}
@@ -233,13 +239,13 @@ func patchOne(s *Service, r request) (result, error) {
 		return result{}, err
 	}
 	if r.onUsers() {
-		p, err := s.patchUser(r.ctx, r.teamID, r.segments[1], r.ifMatch, operations)
+		p, err := s.patchUser(r.ctx, r.teamID, r.segments[1], r.only, operations)
 		if err != nil {
 			return result{}, err
 		}
 		return showUser(s, r, http.StatusOK, p, false)
 	}
-	g, err := s.patchGroup(r.ctx, r.teamID, r.segments[1], r.ifMatch, operations)
+	g, err := s.patchGroup(r.ctx, r.teamID, r.segments[1], r.only, operations)
 	if err != nil {
 		return result{}, err
 	}
@@ -254,7 +260,7 @@ func deleteOne(s *Service, r request) (result, error) {
 	if r.onUsers() {
 		remove = s.deleteUser
 	}
-	return result{status: http.StatusNoContent}, remove(r.ctx, r.teamID, r.segments[1], r.ifMatch)
+	return result{status: http.StatusNoContent}, remove(r.ctx, r.teamID, r.segments[1], r.only)
 }
 
 // discover answers what the service supports (RFC 7644 section 4).

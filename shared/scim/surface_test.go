@@ -308,9 +308,18 @@ func TestVersionsAndProjections(t *testing.T) {
 	if r.Header.Get("ETag") != `W/"2"` || meta["version"] != `W/"2"` || meta["created"] != "2026-11-21T12:00:00.000Z" || meta["lastModified"] != "2026-11-21T12:00:01.000Z" {
 		t.Errorf("%s", r.text)
 	}
-	for _, method := range []string{"PUT", "DELETE"} {
+	for _, method := range []string{"GET", "PUT", "DELETE"} {
 		s.must(412, method, "/Users/"+id, `{"userName":"grace"}`, "If-Match", `W/"1"`)
 	}
+	group := s.group("only once")
+	for path, body := range map[string]string{"/Users/" + id: `{"userName":"grace"}`, "/Groups/" + group: `{"displayName":"g"}`} {
+		for _, method := range []string{"PUT", "DELETE"} { // they are to be done only if there is no such resource
+			s.must(412, method, path, body, "If-None-Match", "*")
+		}
+		s.must(412, "PATCH", path, message(), "If-None-Match", `W/"7", *`)
+	}
+	s.must(412, "GET", "/Groups/"+group, "", "If-Match", `W/"7"`)
+	s.must(200, "PUT", "/Users/"+id, `{"userName":"grace","title":"RADM"}`, "If-None-Match", `W/"1"`)
 	if r := s.must(200, "GET", "/Users/"+id, "", "Accept", "application/json"); r.Header.Get("Content-Type") != "application/json" {
 		t.Errorf("%v", r.Header)
 	}

@@ -94,9 +94,9 @@ func (s *Service) createUser(ctx context.Context, teamID string, body map[string
 	return p, asSCIMError(err)
 }
 
-// changeUser applies change to the user's attributes. It fails if ifMatch names another
+// changeUser applies change to the user's attributes. It fails if only names another
 // version. A change that changes nothing stores nothing.
-func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
+func (s *Service) changeUser(ctx context.Context, teamID, id string, only conditions,
 	change func(p team.Profile, attributes map[string]any) (map[string]any, error),
 ) (after team.Profile, err error) {
 	err = s.retryOnConflict(ctx, teamID, protocol.UserType, id, func() error {
@@ -104,7 +104,7 @@ func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 		if err != nil {
 			return asSCIMError(err)
 		}
-		if err := checkMatch(ifMatch, before.Version); err != nil {
+		if err := only.check(before.Version); err != nil {
 			return err
 		}
 		attributes, err := attributesOf(before)
@@ -133,14 +133,14 @@ func (s *Service) changeUser(ctx context.Context, teamID, id, ifMatch string,
 	return after, err
 }
 
-func (s *Service) replaceUser(ctx context.Context, teamID, id, ifMatch string, body map[string]any) (team.Profile, error) {
-	return s.changeUser(ctx, teamID, id, ifMatch, func(team.Profile, map[string]any) (map[string]any, error) {
+func (s *Service) replaceUser(ctx context.Context, teamID, id string, only conditions, body map[string]any) (team.Profile, error) {
+	return s.changeUser(ctx, teamID, id, only, func(team.Profile, map[string]any) (map[string]any, error) {
 		return protocol.UserType.Read(body)
 	})
 }
 
-func (s *Service) patchUser(ctx context.Context, teamID, id, ifMatch string, operations []protocol.Operation) (team.Profile, error) {
-	return s.changeUser(ctx, teamID, id, ifMatch, func(p team.Profile, attributes map[string]any) (map[string]any, error) {
+func (s *Service) patchUser(ctx context.Context, teamID, id string, only conditions, operations []protocol.Operation) (team.Profile, error) {
+	return s.changeUser(ctx, teamID, id, only, func(p team.Profile, attributes map[string]any) (map[string]any, error) {
 		fixed := map[string]any{"id": id, "meta": s.meta(protocol.UserType, id, p.CreatedAt, p.ModifiedAt, p.Version)}
 		return protocol.UserType.Patch(attributes, fixed, operations)
 	})
@@ -148,7 +148,7 @@ func (s *Service) patchUser(ctx context.Context, teamID, id, ifMatch string, ope
 
 // deleteUser deletes a user with its personal keys and memberships. It also completes a
 // deletion that was interrupted.
-func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) error {
+func (s *Service) deleteUser(ctx context.Context, teamID, id string, only conditions) error {
 	err := s.retryOnConflict(ctx, teamID, protocol.UserType, id, func() error {
 		p, err := s.Teams.Profile(ctx, teamID, id)
 		if err != nil {
@@ -161,7 +161,7 @@ func (s *Service) deleteUser(ctx context.Context, teamID, id, ifMatch string) er
 			}
 			return asSCIMError(err)
 		}
-		if err := checkMatch(ifMatch, p.Version); err != nil {
+		if err := only.check(p.Version); err != nil {
 			return err
 		}
 		return asSCIMError(s.Teams.DeleteProfile(ctx, teamID, p))

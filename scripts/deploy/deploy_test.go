@@ -19,6 +19,7 @@ type cloud struct {
 	who    int               // status of GetCallerIdentity; 0: 200
 	code   string            // of the error with status who
 	limit  int               // functions at a time; 0: GetAccountSettings is refused
+	tables bool              // stacks have tables of their own, and DynamoDB every table that is asked for
 	did    []string
 }
 
@@ -53,6 +54,10 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, `<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>%s</Message></Error></ErrorResponse>`, code, message)
 	}
 	if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".DescribeTable") {
+		if c.tables {
+			fmt.Fprint(w, `{"Table":{"TableStatus":"ACTIVE"}}`)
+			return
+		}
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"}`)
 		return
@@ -73,7 +78,11 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>%s</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, described)
 	case "DescribeStackResources":
-		fmt.Fprint(w, `<DescribeStackResourcesResponse><DescribeStackResourcesResult><StackResources></StackResources></DescribeStackResourcesResult></DescribeStackResourcesResponse>`)
+		resource := ""
+		if c.tables {
+			resource = `<member><ResourceType>AWS::DynamoDB::Table</ResourceType></member>`
+		}
+		fmt.Fprintf(w, `<DescribeStackResourcesResponse><DescribeStackResourcesResult><StackResources>%s</StackResources></DescribeStackResourcesResult></DescribeStackResourcesResponse>`, resource)
 	case "DeleteStack":
 		c.did = append(c.did, "delete "+name)
 		c.stacks[name] = described(name, "DELETE_COMPLETE", name)
@@ -320,6 +329,38 @@ func TestSettingsAreRemembered(t *testing.T) {
 			}
 			if len(fake.did) > 0 {
 				t.Errorf("it did %v", fake.did)
+			}
+		})
+	}
+}
+
+// TestRestoredTablesNeverReplaceTablesThatWouldBeDeleted checks both commands of make restore: with removal=destroy, the tables that
+// leave the template would be deleted, whatever the same deployment changes.
+func TestRestoredTablesNeverReplaceTablesThatWouldBeDeleted(t *testing.T) {
+	const refused = "is deployed with removal=destroy"
+	for name, c := range map[string]struct {
+		retained string // the output of the stack
+		own      bool   // it has tables of its own
+		args     string
+		want     string // of the error; empty: it is deployed
+	}{
+		"restoring":                           {"false", true, "-restore 2026-11-23T05:00:00Z", refused},
+		"a stack that does not say":           {"", true, "-restore 2026-11-23T05:00:00Z", refused},
+		"restoring again":                     {"false", false, "-restore 2026-11-23T05:00:00Z", "does not say what its tables are called"},
+		"restoring what is kept":              {"true", true, "-restore 2026-11-23T05:00:00Z", "does not say what its tables are called"},
+		"deploying":                           {"false", true, "-remember FILE -c restored=20261123T050000Z", refused},
+		"deploying with another removal":      {"false", true, "-remember FILE -c restored=20261123T050000Z -c removal=retain", refused},
+		"deploying what is kept":              {"true", true, "-remember FILE -c restored=20261123T050000Z", ""},
+		"deploying without restored tables":   {"false", true, "-remember FILE", ""},
+		"deploying on the way to be retained": {"false", true, "-remember FILE -c removal=retain", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := &cloud{tables: c.own, stacks: map[string]string{"docent": described("docent", "UPDATE_COMPLETE", "docent", "DataRetained", c.retained, "Settings", "{}")}}
+			given(t, fake)
+			args := strings.Fields(strings.ReplaceAll(c.args, "FILE", filepath.Join(t.TempDir(), "settings.json")))
+			err := run(t.Context(), args, &strings.Builder{})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
@@ -44,19 +45,41 @@ func (a *account) fitting(ctx context.Context, there *cftypes.Stack, given, kept
 			return fmt.Errorf("describe the table %s: %w", name, a.explain(err))
 		}
 	}
-	return nil
+	if there == nil {
+		return nil
+	}
+	return a.keepsTables(ctx, there)
+}
+
+// ownsTables reports whether a stack has tables of its own. One that uses restored tables has none.
+func (a *account) ownsTables(ctx context.Context, there *cftypes.Stack) (bool, error) {
+	resources, err := a.stacks.DescribeStackResources(ctx, &cloudformation.DescribeStackResourcesInput{StackName: there.StackName})
+	if err != nil {
+		return false, a.explain(err)
+	}
+	return slices.ContainsFunc(resources.StackResources, func(r cftypes.StackResource) bool {
+		return r.ResourceType != nil && *r.ResourceType == "AWS::DynamoDB::Table"
+	}), nil
+}
+
+// keepsTables returns an error if a stack would delete its own tables when restored ones take their place: everything written after the
+// restored moment would be lost, and there would be no way back. What counts is how the stack was last deployed: CloudFormation treats
+// what leaves a template as the previous template says.
+func (a *account) keepsTables(ctx context.Context, there *cftypes.Stack) error {
+	if output(there, "DataRetained") == "true" {
+		return nil
+	}
+	if owns, err := a.ownsTables(ctx, there); err != nil || !owns {
+		return err
+	}
+	return fmt.Errorf("the stack %s is deployed with removal=destroy: it would delete its own tables, with everything written since, when it uses restored ones. "+
+		"First run make deploy CONTEXT='-c removal=retain', with its name and stage, then repeat this", *there.StackName)
 }
 
 // hasTables returns an error if a stack that uses restored tables has none of its own to return to: CloudFormation would make empty ones.
 func (a *account) hasTables(ctx context.Context, there *cftypes.Stack) error {
-	resources, err := a.stacks.DescribeStackResources(ctx, &cloudformation.DescribeStackResourcesInput{StackName: there.StackName})
-	if err != nil {
-		return a.explain(err)
-	}
-	for _, r := range resources.StackResources {
-		if r.ResourceType != nil && *r.ResourceType == "AWS::DynamoDB::Table" {
-			return nil
-		}
+	if owns, err := a.ownsTables(ctx, there); err != nil || owns {
+		return err
 	}
 	return fmt.Errorf("the stack %s uses restored tables and has no others: without restored it would get empty ones. "+
 		"infra/README.md, \"Restoring\", says how to return to its old ones", *there.StackName)

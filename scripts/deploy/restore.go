@@ -34,7 +34,7 @@ const (
 
 // restore makes new tables with what the stack's tables held at a moment, and waits until they are as the stack needs them. All
 // have the same moment, because a transaction spans several. It changes neither the stack nor its tables; deploying with
-// -c restored=MOMENT takes the new ones into use. An interrupted run may be repeated: it continues. Its last step, as of now, lets
+// -c restored=MOMENT takes the new ones into use, so it refuses a stack that would then delete its own. An interrupted run may be repeated: it continues. Its last step, as of now, lets
 // the feeds of security events continue above the numbers of events that are lost.
 func (a *account) restore(ctx context.Context, name string, at, now time.Time, out io.Writer) error {
 	at = at.UTC()
@@ -46,6 +46,9 @@ func (a *account) restore(ctx context.Context, name string, at, now time.Time, o
 		return fmt.Errorf("there is no stack %s in %s of the account %s", name, a.region, a.id)
 	}
 	if err := a.usable(there); err != nil {
+		return err
+	}
+	if err := a.keepsTables(ctx, there); err != nil {
 		return err
 	}
 	tables := map[string]string{}

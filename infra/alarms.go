@@ -39,6 +39,18 @@ func (s *stack) addAlarms() {
 	if s.model != "" { // Bedrock's own metrics do not count a refused call as a call
 		s.alarm("ModelErrors", "More than 5 % of the model's calls fail.", s.docentMetric("answering", "ModelFailures", "Average"), 0.05)
 	}
+	if s.embedsElsewhere() {
+		s.alarmEmbedding()
+	}
+}
+
+// alarmEmbedding adds the alarm of an embedding model elsewhere, without which search goes by words alone. An outage of up to ten minutes
+// has at most three failed periods. Sweeping sends a document again 1, 2, 4 … minutes after the last time, so a single one that waits
+// makes the fourth after half an hour. Without calls the state stays: that nobody asks does not mean that the model answers.
+func (s *stack) alarmEmbedding() {
+	s.newAlarm("EmbeddingFailures", "For some time, most calls of the embedding model have failed.",
+		metric(namespace, "EmbeddingFailures", "Average", map[string]*string{"service": jsii.String(s.stackName())}), 0.5,
+		periods{of: 12, failed: jsii.Number(4), missing: awscloudwatch.TreatMissingData_IGNORE})
 }
 
 func (s *stack) alarmAPI() {
@@ -96,24 +108,32 @@ func (s *stack) alarmQueues() {
 	}
 }
 
+// periods are how many of the last periods of 5 minutes must fail before an alarm rings, and what periods without data are.
+type periods struct {
+	of      float64
+	failed  *float64 // nil: all of them
+	missing awscloudwatch.TreatMissingData
+}
+
 // alarm adds an alarm for a metric that is above a value for 5 minutes.
 func (s *stack) alarm(name, about string, of awscloudwatch.IMetric, above float64) {
-	s.newAlarm(name, about, of, above, 1, awscloudwatch.TreatMissingData_NOT_BREACHING)
+	s.newAlarm(name, about, of, above, periods{1, nil, awscloudwatch.TreatMissingData_NOT_BREACHING})
 }
 
 // alarmMissing adds an alarm for a metric that is above a value, or absent, for 10 minutes.
 func (s *stack) alarmMissing(name, about string, of awscloudwatch.IMetric, above float64) {
-	s.newAlarm(name, about, of, above, 2, awscloudwatch.TreatMissingData_BREACHING)
+	s.newAlarm(name, about, of, above, periods{2, nil, awscloudwatch.TreatMissingData_BREACHING})
 }
 
-func (s *stack) newAlarm(name, about string, of awscloudwatch.IMetric, above, periods float64, missing awscloudwatch.TreatMissingData) {
+func (s *stack) newAlarm(name, about string, of awscloudwatch.IMetric, above float64, during periods) {
 	a := awscloudwatch.NewAlarm(s.construct, id("Alarm", name), &awscloudwatch.AlarmProps{
 		AlarmDescription:   jsii.String(about + " See infra/README.md, alarms, " + name + "."),
 		Metric:             of,
 		Threshold:          jsii.Number(above),
 		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_THRESHOLD,
-		EvaluationPeriods:  jsii.Number(periods),
-		TreatMissingData:   missing,
+		EvaluationPeriods:  jsii.Number(during.of),
+		DatapointsToAlarm:  during.failed,
+		TreatMissingData:   during.missing,
 	})
 	s.alarms = append(s.alarms, a)
 	if slices.Contains(rollsBack, name) {

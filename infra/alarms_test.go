@@ -95,6 +95,27 @@ func TestFailuresOfAModelAreCountedByDocent(t *testing.T) {
 	}
 }
 
+// TestAnEmbeddingModelThatIsAwayIsTold checks the alarm of both providers: it rings within an hour, and not for an outage of some minutes.
+// A model in the process has none, which would cost.
+func TestAnEmbeddingModelThatIsAwayIsTold(t *testing.T) {
+	t.Parallel()
+	for _, m := range []template{whole(t), compatible(t)} {
+		a := m.of("AWS::CloudWatch::Alarm")["AlarmEmbeddingFailures"]
+		for property, want := range map[string]any{"Namespace": namespace, "MetricName": "EmbeddingFailures", "Statistic": "Average", "Threshold": 0.5,
+			"Period": 300.0, "EvaluationPeriods": 12.0, "DatapointsToAlarm": 4.0, "TreatMissingData": "ignore"} {
+			if got := a.at(property); got != want {
+				t.Errorf("%s: %s is %v, want %v", m.stack, property, got, want)
+			}
+		}
+		if len(list(a.at("Dimensions"))) != 1 || a.at("Dimensions", 0, "Value") != m.stack {
+			t.Errorf("%s: it watches %v", m.stack, a.at("Dimensions"))
+		}
+	}
+	if _, ok := plain(t).of("AWS::CloudWatch::Alarm")["AlarmEmbeddingFailures"]; ok {
+		t.Error("a model in the process has an alarm")
+	}
+}
+
 func TestAlarmsTellTheAddressThatIsGiven(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -307,6 +307,11 @@ const (
 	nowhere = "none"
 )
 
+// embedsElsewhere reports whether texts are embedded by a service, which may be away.
+func (s settings) embedsElsewhere() bool {
+	return s.embedding.provider == bedrock || s.embedding.provider == openai
+}
+
 // choose checks the values of the embedding model and chooses a provider if none is given.
 func (e *embedding) choose() error {
 	switch {

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite testdata/stack.txt")
 var shown = map[string][]string{
 	"AWS::ApiGateway::Method":          {"HttpMethod"},
 	"AWS::ApiGateway::Stage":           {"StageName", "MethodSettings"},
-	"AWS::CloudWatch::Alarm":           {"MetricName", "Threshold", "EvaluationPeriods", "TreatMissingData"},
+	"AWS::CloudWatch::Alarm":           {"MetricName", "Threshold", "EvaluationPeriods", "DatapointsToAlarm", "TreatMissingData"},
 	"AWS::DynamoDB::Table":             {"BillingMode", "KeySchema", "PointInTimeRecoverySpecification"},
 	"AWS::Events::Rule":                {"ScheduleExpression"},
 	"AWS::KMS::Key":                    {"EnableKeyRotation", "PendingWindowInDays"},

@@ -33,6 +33,8 @@ type functions struct {
 	*services
 	baseURL string
 	service string // names this installation in metrics
+	// embedding counts the calls of the embedding model since the last log line; nil: it is in the process.
+	embedding *embeddingCalls
 }
 
 // margin is the time before the end of an invocation at which a worker stops, so that

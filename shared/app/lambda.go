@@ -80,9 +80,11 @@ func joinOnAWS(c Config, p Parts, log *slog.Logger) *functions {
 		c.Now = time.Now
 	}
 	p.Vectors, p.TeamRate = c.Embedding.Vectors(), c.TeamRate
+	var calls *embeddingCalls
+	p.Embedder, calls = c.Embedding.watch(p.Embedder)
 	b := base{engines: openAWS(c), log: log, now: c.Now, wait: pausePoll}
 	b.sharedRates = b.engines.table
-	f := &functions{services: newServices(b, p), baseURL: c.BaseURL, service: c.Service}
+	f := &functions{services: newServices(b, p), baseURL: c.BaseURL, service: c.Service, embedding: calls}
 	f.services.indexing.Parallel = indexParallel
 	f.index.CacheBytes = int64(c.Memory) << 20 / segmentCacheShare
 	f.sweeper.Parallel, f.index.Parallel, f.daily.parallel, f.daily.pages = sweepParallel, sweepParallel, sweepParallel, sweepPages

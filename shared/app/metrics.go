@@ -67,19 +67,17 @@ var maybeWritten = []string{"POST /context/research", "POST /mcp"}
 func (f *functions) served(function string) func(httpapi.Served) []slog.Attr {
 	return func(s httpapi.Served) []slog.Attr {
 		line := fields{"function": function, "operation": cmp.Or(s.Route, "none"), "outcome": cmp.Or(s.Code, "ok")}
-		service := []dimension{{"service", f.service}}
 		if function == "answers" || slices.Contains(maybeWritten, s.Route) {
-			line["service"], line["Latency"] = f.service, milliseconds(s.Took)
-			return line.attributes()
+			line["Latency"] = milliseconds(s.Took)
+			return f.line(s.Arrived, line)
 		}
-		return append(line.attributes(), embedded(s.Arrived, service, metric{"Latency", "Milliseconds", milliseconds(s.Took)})...)
+		return f.line(s.Arrived, line, metric{"Latency", "Milliseconds", milliseconds(s.Took)})
 	}
 }
 
 // delivered returns the fields of one batch that began at begun.
 func (f *functions) delivered(function string, begun time.Time, batch []queue.Message, failed int) []slog.Attr {
-	line := fields{"service": f.service, "function": function, "Messages": len(batch), "FailedMessages": failed,
-		"BatchTime": milliseconds(f.now().Sub(begun))}
+	line := fields{"function": function, "Messages": len(batch), "FailedMessages": failed, "BatchTime": milliseconds(f.now().Sub(begun))}
 	var ages []float64
 	for _, m := range batch {
 		if w, err := pending.Decode(m.Body); err == nil && w.Kind != pending.RebuildIndex { // which takes hours, in turns
@@ -89,7 +87,32 @@ func (f *functions) delivered(function string, begun time.Time, batch []queue.Me
 	if len(ages) > 0 {
 		line["QueueAge"] = slices.Max(ages)
 	}
-	return line.attributes()
+	return f.line(begun, line)
+}
+
+// line returns the attributes of the line of one request or batch: its fields, and metrics of the whole installation, with that of the
+// embedding model if it was called.
+func (f *functions) line(at time.Time, line fields, metrics ...metric) []slog.Attr {
+	if metrics = append(metrics, f.embedding.metrics()...); len(metrics) == 0 {
+		line["service"] = f.service
+		return line.attributes()
+	}
+	return append(line.attributes(), embedded(at, []dimension{{"service", f.service}}, metrics...)...)
+}
+
+// metrics returns the part of the calls since the last one that failed, as a metric, or nothing if there were no calls.
+func (c *embeddingCalls) metrics() []metric {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all, failed := c.all, c.failed
+	c.all, c.failed = 0, 0
+	if all == 0 {
+		return nil
+	}
+	return []metric{{"EmbeddingFailures", "None", float64(failed) / float64(all)}}
 }
 
 // ended returns the fields and metrics of one finished question.

@@ -108,5 +108,18 @@ func (s *stack) origin() string {
 	case s.local != "":
 		return s.local
 	}
+	return s.gatewayOrigin()
+}
+
+// origins returns the origins of all addresses at which the API answers.
+func (s *stack) origins() []string {
+	if s.bothNames {
+		return []string{s.origin(), s.gatewayOrigin()}
+	}
+	return []string{s.origin()}
+}
+
+// gatewayOrigin returns the scheme and the host of the gateway's own address.
+func (s *stack) gatewayOrigin() string {
 	return "https://" + *s.api.RestApiId() + ".execute-api." + *s.construct.Region() + "." + *s.construct.UrlSuffix()
 }

@@ -27,12 +27,12 @@ func (s *stack) addBucket() {
 	})
 }
 
-// allowUploads lets the pages of the dashboard, and no others, send files to the addresses of uploads. Each address
-// signs what may be sent.
+// allowUploads lets the pages of the dashboard, and no others, send files to the addresses of uploads: under both names, while the API
+// has two. Each address signs what may be sent.
 func (s *stack) allowUploads() {
 	s.bucket.AddCorsRule(&awss3.CorsRule{
 		AllowedMethods: &[]awss3.HttpMethods{awss3.HttpMethods_PUT},
-		AllowedOrigins: jsii.Strings(s.origin()),
+		AllowedOrigins: jsii.Strings(s.origins()...),
 		AllowedHeaders: jsii.Strings("content-type", "if-none-match", "x-amz-checksum-sha256"),
 		MaxAge:         jsii.Number(900), // seconds: as long as an address
 	})

@@ -204,6 +204,20 @@ func TestFunctionsAreBuiltAndWatched(t *testing.T) {
 	})
 }
 
+// TestTheDashboardUploadsFromEveryAddress checks that the bucket takes files from the pages at each address that the API has, and from no others.
+func TestTheDashboardUploadsFromEveryAddress(t *testing.T) {
+	t.Parallel()
+	const domain, gateway = "https://docent.example.com", "https://${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}"
+	for _, c := range []struct {
+		m    template
+		want string
+	}{{plain(t), gateway}, {whole(t), domain}, {careful(t), domain + ", " + gateway}} {
+		if got := words(c.m.of("AWS::S3::Bucket")["Segments"].at("CorsConfiguration", "CorsRules", 0, "AllowedOrigins")); got != c.want {
+			t.Errorf("%s: files come from %s, want %s", c.m.stack, got, c.want)
+		}
+	}
+}
+
 // TestTracingIsTheOperatorsChoice checks that nothing is traced and paid for unless it is wanted.
 // TestWorkThatContinuesIsNoLoop checks that Lambda does not end work whose next turn is a message of the function to itself, and still does
 // for every other function.
@@ -231,8 +245,34 @@ func TestOldVersionsGoWithoutBackups(t *testing.T) {
 	}
 }
 
+// commonRules are the rules of AWS's common group, each with what it stops that the API takes; empty: nothing.
+var commonRules = map[string]string{
+	"NoUserAgent_HEADER":                  "a program without a name",
+	"UserAgent_BadBots_HEADER":            "",
+	"SizeRestrictions_QUERYSTRING":        "an OAuth request of more than 2 KB",
+	"SizeRestrictions_Cookie_HEADER":      "", // above 10,240 bytes, which the gateway does not take
+	"SizeRestrictions_BODY":               "a document of more than 8 KB",
+	"SizeRestrictions_URIPATH":            "",
+	"EC2MetaDataSSRF_BODY":                "a document that names 169.254.169.254",
+	"EC2MetaDataSSRF_COOKIE":              "",
+	"EC2MetaDataSSRF_URIPATH":             "",
+	"EC2MetaDataSSRF_QUERYARGUMENTS":      "a redirect to 127.0.0.1",
+	"GenericLFI_QUERYARGUMENTS":           `the SCIM filter displayName eq "../../shared"`,
+	"GenericLFI_URIPATH":                  "",
+	"GenericLFI_BODY":                     "a document with ../../",
+	"RestrictedExtensions_URIPATH":        "",
+	"RestrictedExtensions_QUERYARGUMENTS": `the SCIM filter displayName eq "app.log" or "nginx.conf.bak"`,
+	"GenericRFI_QUERYARGUMENTS":           "a redirect to an address of numbers",
+	"GenericRFI_BODY":                     "a question about http://10.0.0.1",
+	"GenericRFI_URIPATH":                  "",
+	"CrossSiteScripting_COOKIE":           "",
+	"CrossSiteScripting_QUERYARGUMENTS":   `the SCIM filter displayName eq "<b>R&D</b>"`,
+	"CrossSiteScripting_BODY":             "a document with HTML",
+	"CrossSiteScripting_URIPATH":          "",
+}
+
 // TestTheFirewallLetsClientsPass checks that what Docent allows is not stopped before it: as many requests from one address as a team may
-// send, long client ids, and a redirect to a program on a person's own machine.
+// send, and requests that rules of AWS take for attacks. All other rules block.
 func TestTheFirewallLetsClientsPass(t *testing.T) {
 	t.Parallel()
 	rules := list(whole(t).of("AWS::WAFv2::WebACL")["Firewall"].at("Rules"))
@@ -245,10 +285,14 @@ func TestTheFirewallLetsClientsPass(t *testing.T) {
 		o := resource{Properties: o.(map[string]any)}
 		counted[words(o.at("Name"))] = o.at("ActionToUse", "Count") != nil
 	}
-	for _, rule := range []string{"SizeRestrictions_BODY", "SizeRestrictions_QUERYSTRING", "GenericRFI_QUERYARGUMENTS", "EC2MetaDataSSRF_QUERYARGUMENTS"} {
-		if !counted[rule] {
-			t.Errorf("%s blocks", rule)
+	for rule, stops := range commonRules {
+		if counted[rule] != (stops != "") {
+			t.Errorf("%s only counts: %t; it stops %q", rule, counted[rule], stops)
 		}
+		delete(counted, rule)
+	}
+	for rule := range counted {
+		t.Errorf("%s is no rule of the group", rule)
 	}
 	for _, c := range []struct{ given, want string }{{"teamRate=10", "10000"}, {"teamRate=0", "150000"}} {
 		key, value, _ := strings.Cut(c.given, "=")

@@ -177,6 +177,17 @@ func TestEvents(t *testing.T) {
 		}},
 		"embedding-mixed": {failed: []string{"2", "3"}, then: func(s *stage) { s.wantMeaning("DOCUMENT", "done") }},
 
+		"extracting-one": {then: func(s *stage) {
+			if got := s.get("documents", "/documents/"+s.values["FILE"], 200); !strings.Contains(got, "The office opens at eight.") || !strings.Contains(got, `"state":"pending"`) {
+				s.t.Errorf("after reading the file: %s", got)
+			}
+			s.wantWaiting(pending.IndexDocument)
+			s.wantFailed(s.invoke(s.function, s.event), nil) // SQS delivers it once more
+			s.wantWaiting()
+			s.get("documents", "/documents/"+s.values["FILE"]+"/original", 200)
+		}},
+		"extracting-mixed": {failed: []string{"2", "3"}, then: func(s *stage) { s.wantWaiting(pending.IndexDocument) }},
+
 		"delivering-one": {then: func(s *stage) {
 			s.wantDelivered()
 			s.invoke(s.function, s.event) // SQS delivers it once more

@@ -26,7 +26,7 @@ import (
 var PausePoll = pausePoll
 
 // Functions returns all functions on the engines of one machine, by name, as the Lambda runtime
-// calls them. Each may do with the tables what the stack allows it. They write their log to w.
+// calls them. Each may do with tables, objects, queues and the key what the stack allows it. They write their log to w.
 func (l *Local) Functions(w io.Writer, baseURL string) map[string]lambda.Handler {
 	log := newFunctionLog(w, slog.LevelInfo)
 	b, p := l.base, l.parts
@@ -38,7 +38,7 @@ func (l *Local) Functions(w io.Writer, baseURL string) map[string]lambda.Handler
 	}
 	all := map[string]lambda.Handler{}
 	for _, name := range functionNames() {
-		b.engines.table = granted{l.engines.table, name, allowed[name]}
+		b.engines, p.Vault = allowed[name].engines(l.engines), grantedVault{l.parts.Vault, allowed[name]}
 		all[name] = (&functions{services: newServices(b, p), baseURL: baseURL, service: "docent-test"}).named(name)
 	}
 	return all
@@ -62,12 +62,13 @@ func (f *functions) all() map[string]lambda.Handler {
 	return all
 }
 
-// workers are the functions that are called by a queue or a schedule, but for the one that reads files.
+// workers are the functions that are called by a queue or a schedule.
 var workers = map[string]func(*functions) lambda.Handler{
 	"answering":  func(f *functions) lambda.Handler { return lambda.NewHandler(f.answersQuestions()) },
 	"indexing":   func(f *functions) lambda.Handler { return lambda.NewHandler(f.indexesDocuments()) },
 	"sweeping":   func(f *functions) lambda.Handler { return lambda.NewHandler(f.sweeps()) },
 	"embedding":  func(f *functions) lambda.Handler { return lambda.NewHandler(f.embedsDocuments()) },
+	"extracting": func(f *functions) lambda.Handler { return lambda.NewHandler(f.extractsFiles()) },
 	"delivering": func(f *functions) lambda.Handler { return lambda.NewHandler(f.delivers()) },
 	"syncing":    func(f *functions) lambda.Handler { return lambda.NewHandler(f.readsSources()) },
 }
@@ -128,6 +129,11 @@ func (l *Local) WaitingSyncs(ctx context.Context) ([]string, error) {
 // WaitingEmbeddings is Waiting for documents that wait for vectors.
 func (l *Local) WaitingEmbeddings(ctx context.Context) ([]string, error) {
 	return l.waiting(ctx, l.embedQueue)
+}
+
+// WaitingFiles is Waiting for files whose text is to be read.
+func (l *Local) WaitingFiles(ctx context.Context) ([]string, error) {
+	return l.waiting(ctx, l.extractQueue)
 }
 
 // WaitingDeliveries is Waiting for webhook endpoints.

@@ -69,7 +69,7 @@ func (s *stage) measured() map[string][]line {
 // false.
 func (s *stage) wantLogged(speaks bool) {
 	s.t.Helper()
-	message, ok := map[string]string{"answering": "batch", "indexing": "batch", "embedding": "batch", "sweeping": "sweep", "syncing": "batch", "delivering": "batch"}[s.function]
+	message, ok := map[string]string{"answering": "batch", "indexing": "batch", "embedding": "batch", "sweeping": "sweep", "syncing": "batch", "delivering": "batch", "extracting": "batch"}[s.function]
 	if !ok {
 		message = "request"
 	}

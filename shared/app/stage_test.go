@@ -30,6 +30,7 @@ import (
 	"docent/shared/clocktest"
 	"docent/shared/embed"
 	"docent/shared/embed/embedtest"
+	"docent/shared/extract"
 	"docent/shared/logtest"
 	"docent/shared/pending"
 	"docent/shared/scim/scimtest"
@@ -46,6 +47,7 @@ import (
 //     delivery that has not come yet (GITHUB, GITHUB_BODY, GITHUB_SIGNATURE),
 //     and whose first sync is due (SYNC_MESSAGE),
 //   - the vectors of the indexed document to make (EMBED_MESSAGE),
+//   - a file whose text is to be read (FILE, EXTRACT_MESSAGE),
 //   - a webhook endpoint (ENDPOINT) with a delivery to make (DELIVERY_MESSAGE),
 //   - a SAML identity provider (SAML) and a provisioned user (USER),
 //   - keys of each kind: KEY (KEY_ID) of the team, PAT of its admin, MEMBER of the user, SCIM.
@@ -77,7 +79,7 @@ func newStage(t *testing.T) *stage {
 	}
 	var err error
 	s.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), Now: s.clock.Now,
-		Parts: app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse, SignOn: identity.Providers(),
+		Parts: app.Parts{Fetch: web.Fetcher(), Tools: agents.Tools, ParseSAML: saml.Parse, SignOn: identity.Providers(), Extract: wholeFile,
 			Embedder: embedtest.New(embed.Model{Name: "words", Size: 64}), Post: post}, NoSync: true})
 	if err != nil {
 		t.Fatal(err)
@@ -88,9 +90,28 @@ func newStage(t *testing.T) *stage {
 		}
 	})
 	s.functions = s.local.Functions(s.log, "https://docent.test/v1")
+	t.Cleanup(s.wantNothingDenied)
 	s.fill()
+	s.wantNothingDenied()
 	s.log.Reset()
 	return s
+}
+
+// wantNothingDenied fails the test if the stack does not allow a function what it tried. Some of that is only logged, and done later by
+// another function.
+func (s *stage) wantNothingDenied() {
+	s.t.Helper()
+	for line := range strings.Lines(s.log.String()) {
+		if strings.Contains(line, "AccessDenied") {
+			s.t.Errorf("not allowed: %s", line)
+		}
+	}
+}
+
+// wholeFile reads a file as one page of text.
+func wholeFile(_ context.Context, _ string, file io.ReaderAt, size int64) (extract.Document, error) {
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, size))
+	return extract.Document{Pages: []extract.Page{{Number: 1, Markdown: string(text)}}}, err
 }
 
 func (s *stage) fill() {
@@ -141,6 +162,7 @@ func (s *stage) fill() {
 		s.t.Fatalf("waiting: %q", waiting)
 	}
 	s.fillQueued()
+	s.fillFile()
 	s.values["PUT_BASE64"] = base64.StdEncoding.EncodeToString(fmt.Appendf(nil,
 		`{"collectionId":%q,"title":"Größe","body":"7 µm","uri":"https://wiki.test/size"}`, s.values["COLLECTION"]))
 }
@@ -168,6 +190,22 @@ func (s *stage) fillQueued() {
 		s.t.Fatalf("deliveries: %q, %v", deliveries, err)
 	}
 	s.values["DELIVERY_MESSAGE"] = deliveries[0]
+}
+
+// fillFile adds a file whose text is to be read.
+func (s *stage) fillFile() {
+	s.t.Helper()
+	text, err := json.Marshal(map[string]string{"collectionId": s.values["COLLECTION"], "uri": "https://wiki.test/handbook.pdf", "title": "Handbook",
+		"mediaType": extract.PDF, "body": base64.StdEncoding.EncodeToString([]byte("%PDF-1.7 The office opens at eight."))})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.values["FILE"] = s.id(s.call("documents", "PUT", "/documents", string(text), 200))
+	files, err := s.local.WaitingFiles(s.t.Context())
+	if err != nil || len(files) != 1 {
+		s.t.Fatalf("files: %q, %v", files, err)
+	}
+	s.values["EXTRACT_MESSAGE"] = files[0]
 }
 
 // fillConnected adds connected sources and the other data of a team.

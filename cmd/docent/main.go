@@ -7,10 +7,18 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
+
+// sameInterrupt is how long after an interrupt another signal is the same one: timeout(1) sends it to the process and to its group, and
+// service managers may do so too.
+const sameInterrupt = time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	context.AfterFunc(ctx, func() {
+		time.Sleep(sameInterrupt)
+		stop() // a second interrupt ends the program at once
+	})
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

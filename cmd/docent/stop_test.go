@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -92,11 +93,14 @@ func (c *crash) acknowledged() {
 	c.progress <- struct{}{}
 }
 
-// terminate ends the server as a supervisor does. It must end well and in time.
+// terminate ends the server as a supervisor does that signals the process and its group. It must end well and in time.
 func (c *crash) terminate() {
 	c.t.Helper()
 	if err := c.server.Process.Signal(syscall.SIGTERM); err != nil {
 		c.t.Fatal(err)
+	}
+	for begun := time.Now(); time.Since(begun) < 20*time.Millisecond; runtime.Gosched() {
+		_ = c.server.Process.Signal(syscall.SIGTERM) // it may have ended
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- c.ended() }()

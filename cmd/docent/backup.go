@@ -170,6 +170,9 @@ func (c *restoreCmd) Run(ctx context.Context, con *console) (err error) {
 			return fmt.Errorf("read the backup: %w", err)
 		}
 		defer func() { _ = file.Close() }() // it was only read
+		if info, err := file.Stat(); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a folder; name the backup in it, such as the newest docent-TIME.tar", c.From)
+		}
 		from = file
 	}
 	report, err := app.Restore(ctx, c.Data, con.now(), from)

@@ -85,3 +85,36 @@ func TestWhatIsInterruptedSaysSoAndLeavesNothing(t *testing.T) {
 		t.Errorf("left %v, %v", inside, err)
 	}
 }
+
+// TestAnErrorOfABackupNamesItsCause has a disk that is full, and what is no backup: neither is a damaged backup.
+func TestAnErrorOfABackupNamesItsCause(t *testing.T) {
+	t.Parallel()
+	o := newFixture(t)
+	o.closeOnce()
+	folder := t.TempDir()
+	text := filepath.Join(folder, "notes.md")
+	if err := os.WriteFile(text, bytes.Repeat([]byte("no archive "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"a folder":     {[]string{"restore", "--data", filepath.Join(folder, "new"), folder}, folder + " is a folder; name the backup in it"},
+		"another file": {[]string{"restore", "--data", filepath.Join(folder, "new"), text}, "this is not a backup of Docent"},
+		"no folder":    {[]string{"backup", "--data", o.dir, filepath.Join(folder, "none", "b.tar")}, "write the backup: "},
+	} {
+		if status, _, errOut := docent(t, c.args...); status != 1 || !strings.HasPrefix(errOut, "docent: "+c.want) {
+			t.Errorf("%s: status %d, %q, want %q", name, status, errOut, c.want)
+		}
+	}
+	var errOut bytes.Buffer
+	if status := run(t.Context(), []string{"backup", "--data", o.dir, "-"}, fullDisk{}, &errOut); status != 1 || errOut.String() != "docent: write the backup: no space left on device\n" {
+		t.Errorf("a full disk: status %d, %q", status, &errOut)
+	}
+}
+
+// fullDisk takes no byte.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }

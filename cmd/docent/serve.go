@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/url"
 	"os"
 	"strings"
@@ -70,6 +71,9 @@ Search goes by words and by meaning. The model for the meaning runs in this proc
 func (c *serveCmd) Validate() error {
 	if c.Stack != "" && c.Engine != engineAWS {
 		return errors.New("--stack requires --engine aws")
+	}
+	if _, port, err := net.SplitHostPort(c.Addr); err != nil || port == "" {
+		return fmt.Errorf("--addr=%s is not HOST:PORT, such as 127.0.0.1:8080; :8080 is every address of this machine", c.Addr)
 	}
 	if c.TeamRate < 0 || c.TeamRate > rate.MaxPerSecond {
 		return fmt.Errorf("--team-rate is not a number from 0 to %d", rate.MaxPerSecond)

@@ -1,9 +1,26 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// TestServeRefusesAnAddressBeforeItMakesData checks that a mistyped address leaves no data folder behind.
+func TestServeRefusesAnAddressBeforeItMakesData(t *testing.T) {
+	t.Parallel()
+	for _, addr := range []string{"nonsense", "8080", "http://127.0.0.1:8080", "127.0.0.1:", "::1"} {
+		folder := filepath.Join(t.TempDir(), "data")
+		status, _, errOut := docent(t, "serve", "--data", folder, "--addr", addr)
+		if status != 2 || !strings.Contains(errOut, "--addr="+addr+" is not HOST:PORT, such as 127.0.0.1:8080") {
+			t.Errorf("%s: status %d, %q", addr, status, errOut)
+		}
+		if _, err := os.Stat(folder); !os.IsNotExist(err) {
+			t.Errorf("%s: there is a data folder: %v", addr, err)
+		}
+	}
+}
 
 func TestTheBaseURLIsThatOfTheAPI(t *testing.T) {
 	t.Parallel()

@@ -139,7 +139,10 @@ func (b *backupWriter) finish() error {
 // maxSums bounds the list of digests, which is kept in memory.
 const maxSums = 256 << 20
 
-var errBackupIncomplete = errors.New("the backup is incomplete or damaged")
+var (
+	errBackupIncomplete = errors.New("the backup is incomplete or damaged")
+	errNoBackup         = errors.New("this is not a backup of Docent")
+)
 
 // ReadBackup reads a backup to its end, gives each file to take, and checks all digests. What
 // take got may be used only if ReadBackup returns nil.
@@ -150,6 +153,9 @@ func ReadBackup(r io.Reader, take func(name string, size int64, content io.Reade
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if errors.Is(err, tar.ErrHeader) && len(found) == 0 {
+			return report, errNoBackup
+		}
 		if err != nil {
 			return report, fmt.Errorf("%w: %w", errBackupIncomplete, err)
 		}
@@ -158,7 +164,7 @@ func ReadBackup(r io.Reader, take func(name string, size int64, content io.Reade
 		case twice || sums != nil || header.Typeflag != tar.TypeReg:
 			return report, fmt.Errorf("%w: entry %q", errBackupIncomplete, name)
 		case len(found) == 0 && name != backupAbout:
-			return report, errors.New("this is not a backup of Docent")
+			return report, errNoBackup
 		case name == backupSums:
 			if sums, err = io.ReadAll(io.LimitReader(archive, maxSums)); err != nil {
 				return report, fmt.Errorf("%w: %w", errBackupIncomplete, err)

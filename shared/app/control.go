@@ -127,8 +127,12 @@ func askServer(ctx context.Context, dataDir, path string, do func(io.Reader) err
 // BackupData writes a backup of the data directory dataDir to w, and checks it on the way. A
 // server may run on the data: then it makes the backup.
 func BackupData(ctx context.Context, dataDir string, w io.Writer) (report BackupReport, err error) {
+	to := &backupSink{Writer: w}
 	check := func(r io.Reader) (err error) {
-		report, err = ReadBackup(io.TeeReader(r, w), func(string, int64, io.Reader) error { return nil })
+		report, err = ReadBackup(io.TeeReader(r, to), func(string, int64, io.Reader) error { return nil })
+		if to.err != nil { // a full disk damages no backup
+			return fmt.Errorf("write the backup: %w", to.err)
+		}
 		return err
 	}
 	err = askServer(ctx, dataDir, "/backup", check)
@@ -144,4 +148,18 @@ func BackupData(ctx context.Context, dataDir string, w io.Writer) (report Backup
 	err = check(reader)
 	_ = reader.CloseWithError(err) // ends the goroutine, if it has not ended
 	return report, errors.Join(err, l.Close())
+}
+
+// backupSink is where a backup is written. It keeps the error of a write, which readers of what is written take for one of the backup.
+type backupSink struct {
+	io.Writer
+	err error
+}
+
+func (s *backupSink) Write(p []byte) (n int, err error) {
+	n, err = s.Writer.Write(p)
+	if err != nil {
+		s.err = err
+	}
+	return n, err
 }

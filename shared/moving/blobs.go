@@ -137,7 +137,8 @@ func next(pull func() (blob.Info, error, bool)) (*blob.Info, error) {
 	return &info, nil
 }
 
-// compareBlobs reads all objects of both homes and compares their digests.
+// compareBlobs reads all objects of both homes and compares their digests. An object whose copy was damaged is copied once more: its name
+// and size are the same, so no other run would.
 func (m *Move) compareBlobs(ctx context.Context) error {
 	m.begin("compare objects")
 	group, within := errgroup.WithContext(ctx)
@@ -162,12 +163,19 @@ func (m *Move) compareBlobs(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+			copied := int64(0)
+			if before != after {
+				copied = 1
+				if after, err = m.copyAgain(within, from.Name); err != nil {
+					return err
+				}
+			}
 			if before != after {
 				return fmt.Errorf("%w: the object %s", ErrDiffers, from.Name)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			m.tell(1, 0)
+			m.tell(1, copied)
 			return nil
 		})
 		return nil
@@ -176,6 +184,14 @@ func (m *Move) compareBlobs(ctx context.Context) error {
 		return failed
 	}
 	return err
+}
+
+// copyAgain replaces the copy of an object, and returns its digest.
+func (m *Move) copyAgain(ctx context.Context, name string) (sum [sha256.Size]byte, err error) {
+	if err := m.copyObject(ctx, name, true); err != nil {
+		return sum, err
+	}
+	return digestOf(ctx, m.To.Blobs, name)
 }
 
 func digestOf(ctx context.Context, blobs blob.Store, name string) (sum [sha256.Size]byte, err error) {

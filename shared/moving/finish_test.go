@@ -218,6 +218,47 @@ func TestFinishCorrectsAHomeThatDoesNotLive(t *testing.T) {
 	}
 }
 
+// TestFinishMendsObjectsOfTheCopy damages what was copied, in ways that a disk and a person do: another bit, a cut, a lost and an added
+// object. The copy of an object with another bit has its name and size.
+func TestFinishMendsObjectsOfTheCopy(t *testing.T) {
+	t.Parallel()
+	m, _ := newMove(t)
+	names := []string{"segments/bit", "segments/cut", "segments/lost", "segments/sound"}
+	for _, name := range names {
+		if err := m.From.Blobs.Put(t.Context(), name, []byte("content of "+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := m.Copy(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.To.Blobs.Delete(t.Context(), names[:3]...); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"segments/bit": "CONTENT OF segments/bit", "segments/cut": "content", "segments/added": "more"} {
+		if err := m.To.Blobs.Put(t.Context(), name, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := m.Finish(t.Context())
+	if err != nil || report.Removed != 1 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	var listed []string
+	for object, err := range m.To.Blobs.List(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		listed = append(listed, object.Name)
+		if content, err := m.To.Blobs.Get(t.Context(), object.Name); err != nil || string(content) != "content of "+object.Name {
+			t.Errorf("%s: %q, %v", object.Name, content, err)
+		}
+	}
+	if !slices.Equal(listed, names) {
+		t.Errorf("objects %q, want %q", listed, names)
+	}
+}
+
 func TestFinishStopsWhereTheHomesDiffer(t *testing.T) {
 	t.Parallel()
 	m, noted := newMove(t)

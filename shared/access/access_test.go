@@ -117,6 +117,25 @@ func TestTokensDecideLikeMayRead(t *testing.T) {
 	}
 }
 
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	all, none := access.Everything(), access.Reader{}
+	ada := access.Person("1", "ada", []access.Group{{ID: "a"}})
+	more := access.Person("1", "ada", []access.Group{{ID: "a"}, {ID: "b"}})
+	eve := access.Person("2", "ada", []access.Group{{ID: "a"}})
+	for i, c := range []struct {
+		r, other access.Reader
+		want     bool
+	}{
+		{all, all, true}, {none, none, true}, {ada, ada, true}, {ada, more, true}, {none, ada, true}, {ada, all, true},
+		{more, ada, false}, {ada, none, false}, {all, ada, false}, {ada, eve, false},
+	} {
+		if got := c.r.Within(c.other); got != c.want {
+			t.Errorf("%d: %t", i, got)
+		}
+	}
+}
+
 func TestTokensTellNoRuleFromNobody(t *testing.T) {
 	t.Parallel()
 	if got := (*access.Rule)(nil).Tokens(); got != nil {

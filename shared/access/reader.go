@@ -84,6 +84,14 @@ func (r Reader) MayRead(own, byDefault *Rule) bool {
 		slices.ContainsFunc(rule.Groups, func(e Entry) bool { return r.is(groupToken(e)) })
 }
 
+// Within reports whether every rule that opens to r opens to other, too.
+func (r Reader) Within(other Reader) bool {
+	if r.all || other.all {
+		return other.all
+	}
+	return r.userID == "" || r.userID == other.userID && !slices.ContainsFunc(r.tokens, func(t Token) bool { return !other.is(t) })
+}
+
 // is reports whether r is known by token.
 func (r Reader) is(token Token) bool {
 	_, found := slices.BinarySearch(r.tokens, token)

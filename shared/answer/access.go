@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"docent/shared/access"
+	"docent/shared/apierr"
 	"docent/shared/document"
 )
 
 // AccessChanged is the code of an answer that its reader may no longer read, because it
 // was made from a document that they may no longer read. The answer is kept: a team key
 // reads it, and so does the person once they may read the document again.
-const AccessChanged = "access-changed"
+const AccessChanged = apierr.CodeAccessChanged
 
 // withhold replaces those of answers that were made from a document that reader may not
 // read at this moment, or might not when it was deleted. A document that is gone also withholds

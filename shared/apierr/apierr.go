@@ -85,6 +85,7 @@ const (
 	CodeCollectionLimit     = "collection-limit"
 	CodeDataSourceLimit     = "data-source-limit"
 	CodeAnswerConflict      = "answer-conflict"
+	CodeAccessChanged       = "access-changed"
 	CodeUploadLimit         = "upload-limit"
 	CodeUploadIncomplete    = "upload-incomplete"
 	CodeUploadUsed          = "upload-used"

@@ -3,7 +3,9 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
+	"strings"
 
 	"docent/shared/access"
 	"docent/shared/apierr"
@@ -79,6 +81,12 @@ var readingPatterns = []string{
 
 // reads reports whether the operation at pattern reads documents.
 func reads(pattern string) bool { return slices.Contains(readingPatterns, pattern) }
+
+// shows reports whether the reply of the operation at pattern shows documents, or what was made from them.
+func shows(pattern string) bool {
+	method, _, _ := strings.Cut(pattern, " ")
+	return reads(pattern) && (method == http.MethodGet || method == http.MethodPost)
+}
 
 type documentAccessInput struct {
 	DocumentPath

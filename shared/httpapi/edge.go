@@ -49,7 +49,7 @@ type request struct {
 	refused    error          // why a sign-in failed
 	refusedWho team.Principal // who was refused before the request was theirs, if known
 
-	recheck func(context.Context) error // finds out whether the key still works; nil without a key
+	recheck func(context.Context) error // returns an error if the caller may no longer be answered; nil without a key
 
 	reply   *reply
 	chat    bool          // of a client of OpenAI's API
@@ -132,7 +132,7 @@ func (s Services) edge(operations *mux) http.Handler {
 			s.recordRefusal(r, authentication.Principal, reply.status, err)
 			return
 		}
-		req.pattern, req.recheck = pattern, func(ctx context.Context) error { return s.recheck(ctx, r) }
+		req.pattern, req.recheck = pattern, func(ctx context.Context) error { return s.recheck(ctx, r, who) }
 		who, err = s.actFor(r, authentication.Principal, reads(pattern))
 		req.account = operations.teamAccount(who.TeamID)
 		reply.charge(req.account)
@@ -175,6 +175,7 @@ func (s Services) edge(operations *mux) http.Handler {
 			return
 		}
 		s.route(operations, reply, r.WithContext(audit.WithOrigin(team.WithPrincipal(r.Context(), who), originOf(r, who))))
+		s.checkAgain(reply, r)
 	})
 }
 
@@ -202,8 +203,8 @@ func (s Services) authenticate(r *http.Request, pattern string) (team.Authentica
 	return s.Teams.Authenticate(r.Context(), key, options...)
 }
 
-// recheck returns an error if the key or session of r no longer works.
-func (s Services) recheck(ctx context.Context, r *http.Request) error {
+// recheck returns an error if the key or session of r no longer makes it the request of who.
+func (s Services) recheck(ctx context.Context, r *http.Request, who team.Principal) error {
 	text, ok, err := s.session(r)
 	if err != nil {
 		return err
@@ -211,7 +212,19 @@ func (s Services) recheck(ctx context.Context, r *http.Request) error {
 	if !ok {
 		_, text, _ = strings.Cut(r.Header.Get("Authorization"), " ")
 	}
-	return s.Teams.Recheck(ctx, strings.TrimSpace(text))
+	return s.Teams.Recheck(ctx, strings.TrimSpace(text), who)
+}
+
+// checkAgain replaces a reply that shows something if its caller may no longer be answered. A stream checks that itself,
+// and a reply that was fast is as good as the check before it.
+func (s Services) checkAgain(reply *reply, r *http.Request) {
+	if !shows(reply.request.pattern) || reply.events != nil || reply.status >= http.StatusBadRequest || s.Now().Sub(reply.request.arrived) < recheckFirst {
+		return
+	}
+	if err := refusedNow(r.Context()); err != nil {
+		reply.forget()
+		writeError(reply, r, err)
+	}
 }
 
 // route finds the operation. ServeMux would answer unknown paths and methods as

@@ -23,8 +23,10 @@ const (
 	// keepOpenEvery is the longest time in which nothing is sent. Then a comment keeps proxies from
 	// closing a connection that seems idle.
 	keepOpenEvery = 10 * time.Second
-	// recheckEvery is how often the key of an open stream is checked again. It is well below the 10 s
-	// after which a revoked key is dead.
+	// recheckFirst is when the caller of an open stream is checked again for the first time, and the age from which a
+	// reply is checked before it is sent. A key may have been cached for 9 s before, and is dead 10 s after it was revoked.
+	recheckFirst = time.Second
+	// recheckEvery is how often the caller of an open stream is checked again.
 	recheckEvery = 5 * time.Second
 )
 
@@ -85,18 +87,33 @@ func openEvents(ctx context.Context) (*eventStream, error) {
 	return s, nil
 }
 
-// refusalEvent returns the event that ends the stream of the request of ctx if its key no longer works, and nil
-// otherwise, also if that cannot be found out.
-func refusalEvent(ctx context.Context) []byte {
+// refusedNow returns the error if the caller of the request of ctx may no longer be answered, and nil otherwise, also
+// if that cannot be found out.
+func refusedNow(ctx context.Context) *apierr.Error {
 	req := requestFrom(ctx)
 	if req.recheck == nil {
 		return nil
 	}
-	if err := req.recheck(ctx); !apierr.IsCode(err, apierr.CodeUnauthorized) {
+	var refused *apierr.Error
+	switch err := req.recheck(ctx); {
+	case !errors.As(err, &refused), refused.Kind == apierr.Internal, refused.Kind == apierr.Unavailable:
+		return nil
+	case refused.Kind == apierr.Unauthenticated:
+		return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "The key of this request no longer works.")
+	default:
+		return refused
+	}
+}
+
+// refusalEvent returns the event that ends the stream of the request of ctx if its caller may no longer be answered,
+// and nil otherwise.
+func refusalEvent(ctx context.Context) []byte {
+	refused := refusedNow(ctx)
+	if refused == nil {
 		return nil
 	}
-	p := newProblem(ctx, http.StatusUnauthorized, apierr.CodeUnauthorized, "The key of this request no longer works.")
-	if req.chat {
+	p := newProblem(ctx, refused.Kind.Status(), refused.Code, refused.Detail) // toProblem is for the request's own goroutine
+	if requestFrom(ctx).chat {
 		return eventOf("", "", map[string]any{"error": chatErrorOf(p)})
 	}
 	return eventOf("error", "", p)
@@ -109,14 +126,13 @@ func newEventStream(w http.ResponseWriter, refusal func() []byte) *eventStream {
 	return s
 }
 
-// keepOpen sends a comment whenever nothing else was sent for a while, and ends a stream whose key no longer works.
+// keepOpen sends a comment whenever nothing else was sent for a while, and ends a stream whose caller is refused.
 func (s *eventStream) keepOpen() {
 	defer close(s.stopped)
-	var recheck <-chan time.Time
-	if s.refusal != nil {
-		ticker := time.NewTicker(recheckEvery)
-		defer ticker.Stop()
-		recheck = ticker.C
+	recheck := time.NewTimer(recheckFirst)
+	defer recheck.Stop()
+	if s.refusal == nil {
+		recheck.Stop()
 	}
 	for {
 		select {
@@ -124,11 +140,12 @@ func (s *eventStream) keepOpen() {
 			return
 		case <-s.idle.C:
 			s.write([]byte(":\n\n"))
-		case <-recheck:
+		case <-recheck.C:
 			if last := s.refusal(); last != nil {
 				s.writeLast(last)
 				return
 			}
+			recheck.Reset(recheckEvery)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 		})
 		time.Sleep(9 * time.Second)
 		send("a", "", 1)
-		time.Sleep(2 * time.Second)
+		time.Sleep(3 * time.Second) // it is checked after 1, 6 and 11 s
 		send("b", "", 2)
 		time.Sleep(time.Minute)
 		end()

@@ -44,7 +44,7 @@ func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Resp
 		"200": {Description: "A JSON-RPC response.", Content: map[string]*huma.MediaType{"application/json": {Schema: object}}},
 		"202": {Description: "A notification was taken."},
 	}
-	for _, status := range []int{400, 401, 403, 404, 405, 413, 415, 429, 500, 503} {
+	for _, status := range []int{400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503} {
 		responses[fmt.Sprint(status)] = &huma.Response{Description: http.StatusText(status),
 			Content: map[string]*huma.MediaType{"application/json": {Schema: ref}}}
 	}

@@ -20,7 +20,7 @@ var errorMeanings = map[int]string{
 	http.StatusForbidden:                   "The key is valid and may not do this; code says why.",
 	http.StatusNotFound:                    "It does not exist, or this key may not know of it.",
 	http.StatusMethodNotAllowed:            "The path does not have this method; Allow lists those that it has.",
-	http.StatusConflict:                    "The request contradicts what is stored; code says how.",
+	http.StatusConflict:                    "The request contradicts what is stored, or what the caller may read changed while it ran; code says how.",
 	http.StatusGone:                        "What the request names is no longer kept.",
 	http.StatusPreconditionFailed:          "The stored version is not the one that If-Match or If-None-Match asks for. Nothing was changed.",
 	http.StatusRequestEntityTooLarge:       "The body, or what it holds when it is unpacked, is too large.",

@@ -79,6 +79,7 @@ var titles = map[string]string{
 	apierr.CodeWebhookEndpointDisabled: "Webhook endpoint disabled",
 
 	apierr.CodeAnswerConflict:      "Question id is taken",
+	apierr.CodeAccessChanged:       "Access changed",
 	apierr.CodeUploadLimit:         "Upload limit reached",
 	apierr.CodeUploadIncomplete:    "Upload is not complete",
 	apierr.CodeUploadUsed:          "Upload is used",

@@ -21,6 +21,9 @@ func register[I, O any](api huma.API, op huma.Operation, handle func(context.Con
 	if op.Method == http.MethodPost || op.Method == http.MethodPut || op.Method == http.MethodPatch {
 		common = append(common, 400, 413, 415)
 	}
+	if shows(op.Method + " " + op.Path) {
+		common = append(common, 409)
+	}
 	op.Errors = slices.Compact(slices.Sorted(slices.Values(append(common, op.Errors...))))
 	op.Middlewares = append(op.Middlewares, readParameters)
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {

@@ -68,11 +68,24 @@ func (s *Service) AuthenticateSession(ctx context.Context, text string, options 
 	return s.authenticate(ctx, text, call{counted: true, session: true, reading: slices.Contains(options, Reading)})
 }
 
-// Recheck returns the error with which Authenticate or AuthenticateSession would now refuse the text of a key or a
-// session for itself: nothing is counted or admitted, and what is cached is not used.
-func (s *Service) Recheck(ctx context.Context, text string) error {
+// Recheck returns an error if was, which text was authenticated as earlier, would no longer be that. Nothing is counted or
+// admitted, and what is cached is not used. The errors:
+//
+//   - that with which Authenticate or AuthenticateSession would now refuse text for itself
+//   - that with which ActFor would now refuse to act for the person for whom was acts
+//   - 409 access-changed if was has a Reader, and its person is no longer in all of the groups, or under all of the names, by
+//     which rules open to it
+func (s *Service) Recheck(ctx context.Context, text string, was Principal) error {
 	kind, _, _, _ := ParseKey(text)
-	_, err := s.authenticate(ctx, text, call{session: kind == KindSession, again: true})
+	reading := was.Reader.UserID() != ""
+	now, err := s.authenticate(ctx, text, call{session: kind == KindSession, reading: reading && !was.ActsFor, again: true})
+	p := now.Principal
+	if err == nil && was.ActsFor {
+		p, err = s.ActFor(ctx, p, was.UserID, reading, func(context.Context, string) error { return nil })
+	}
+	if err == nil && reading && !was.Reader.Within(p.Reader) {
+		err = apierr.New(apierr.Conflict, apierr.CodeAccessChanged, "What you may read changed during the request. Send it again.")
+	}
 	return err
 }
 

@@ -1,14 +1,17 @@
 package team_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/quota"
 	"docent/shared/table"
@@ -91,7 +94,7 @@ func TestEveryBadKeyGetsTheSameAnswer(t *testing.T) {
 		if !errors.As(err, &public) || public.Kind != apierr.Unauthenticated || public.Error() != "unauthorized: A valid API key is required." {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if err := o.Recheck(ctx, c.text); !apierr.IsCode(err, apierr.CodeUnauthorized) {
+		if err := o.Recheck(ctx, c.text, team.Principal{}); !apierr.IsCode(err, apierr.CodeUnauthorized) {
 			t.Errorf("%s, checked again: %v", c.name, err)
 		}
 		if !reflect.DeepEqual(got, team.Authentication{}) {
@@ -104,7 +107,7 @@ func TestEveryBadKeyGetsTheSameAnswer(t *testing.T) {
 			t.Errorf("%s: rejected %+v, want reason %s", c.name, rejected, c.reason)
 		}
 	}
-	if err := o.Recheck(ctx, text); err != nil {
+	if err := o.Recheck(ctx, text, team.Principal{}); err != nil {
 		t.Errorf("the good key, checked again: %v", err)
 	}
 	got, err := o.Authenticate(ctx, text)
@@ -160,6 +163,59 @@ func TestWhatEndsIsDeadWithinTenSeconds(t *testing.T) {
 				wantCode(t, err, apierr.CodeUnauthorized)
 			} else if err != nil || a.Principal.Admin {
 				t.Errorf("10 seconds later: %+v, %v", a, err)
+			}
+		})
+	}
+}
+
+// TestARequestInProgressEndsWithItsPerson: with the person for whom its key acts, and with what that person may read.
+func TestARequestInProgressEndsWithItsPerson(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(o *fixture, bob *team.User, groups *[]access.Group)
+		acting string // code while acting for bob, empty for none
+		own    string // code of bob's own key
+	}{
+		"nothing":      {func(*fixture, *team.User, *[]access.Group) {}, "", ""},
+		"deactivated":  {func(_ *fixture, bob *team.User, _ *[]access.Group) { bob.Active = false }, apierr.CodeUserNotActive, apierr.CodeUnauthorized},
+		"left a group": {func(_ *fixture, _ *team.User, groups *[]access.Group) { *groups = (*groups)[1:] }, apierr.CodeAccessChanged, apierr.CodeAccessChanged},
+		"joined one": {func(_ *fixture, _ *team.User, groups *[]access.Group) {
+			*groups = append(*groups, access.Group{ID: "c"})
+		}, "", ""},
+		"group renamed": {func(_ *fixture, _ *team.User, groups *[]access.Group) { (*groups)[0].DisplayName = "Sales" }, apierr.CodeAccessChanged, apierr.CodeAccessChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := open(t)
+			groups := []access.Group{{ID: "a", DisplayName: "Engineering"}, {ID: "b"}}
+			o.Groups = func(context.Context, string, string) ([]access.Group, error) { return slices.Clone(groups), nil }
+			bob, err := teamtest.CreateUser(t.Context(), o.Service, o.team.ID, "bob", team.RoleMember)
+			must(t, err)
+			_, bot := o.key(t, team.NewKey{Kind: team.KindTeam, ActFor: true})
+			_, own := o.key(t, team.NewKey{Kind: team.KindPersonal, UserID: bob.ID})
+			was, err := o.Authenticate(t.Context(), bot, team.Reading)
+			must(t, err)
+			acting, err := o.ActFor(t.Context(), was.Principal, "bob", true, func(context.Context, string) error { return nil })
+			must(t, err)
+			unread, err := o.ActFor(t.Context(), was.Principal, "bob", false, func(context.Context, string) error { return nil })
+			must(t, err)
+			his, err := o.Authenticate(t.Context(), own, team.Reading)
+			must(t, err)
+			c.change(o, &bob, &groups)
+			must(t, o.PutUser(t.Context(), o.team.ID, bob))
+			ofUnread := c.acting
+			if ofUnread == apierr.CodeAccessChanged {
+				ofUnread = ""
+			}
+			for who, r := range map[string]struct {
+				text string
+				was  team.Principal
+				want string
+			}{"acting": {bot, acting, c.acting}, "acting without reading": {bot, unread, ofUnread}, "his own": {own, his.Principal, c.own}, "the team": {bot, was.Principal, ""}} {
+				err := o.Recheck(t.Context(), r.text, r.was)
+				if r.want == "" && err != nil || r.want != "" && !apierr.IsCode(err, r.want) {
+					t.Errorf("%s: %v, want %q", who, err, r.want)
+				}
 			}
 		})
 	}

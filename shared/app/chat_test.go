@@ -27,6 +27,13 @@ func chatRequest(stream bool, messages ...string) map[string]any {
 	return map[string]any{"model": "docent", "messages": list, "stream": stream, "stream_options": map[string]any{"include_usage": true}, "temperature": 0.7}
 }
 
+// chatWith is a request for a completion with one parameter more.
+func chatWith(name string, value any) map[string]any {
+	body := chatRequest(false, "How tall is the zebra?")
+	body[name] = value
+	return body
+}
+
 // completion is the part of a completion, or of a chunk of one, that these tests read.
 type completion struct {
 	ID, Object, Model string
@@ -47,7 +54,9 @@ type completion struct {
 		FinishReason *string `json:"finish_reason"`
 	}
 	Usage *struct {
-		Total int `json:"total_tokens"`
+		Total      int `json:"total_tokens"`
+		Prompt     int `json:"prompt_tokens"`
+		Completion int `json:"completion_tokens"`
 	}
 	Error *struct {
 		Message, Type, Code string
@@ -319,9 +328,24 @@ func TestChatErrorsAreOpenAIs(t *testing.T) {
 		{404, other, "invalid_request_error", "", "no such model"},
 		{400, map[string]any{"model": "docent", "messages": []any{}}, "invalid_request_error", "messages", ""},
 		{400, map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "system", "content": "x"}}}, "invalid_request_error", "messages", "must have a message of the user"},
-		{400, map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "image_url"}}}}}, "invalid_request_error", "messages",
-			"must have text in the last message"},
+		{400, map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": []any{map[string]any{"type": "image_url"}}}}}, "invalid_request_error", "messages[0].content[0]",
+			"/messages/0/content/0: must have the type text"},
 		{400, chatRequest(false, strings.Repeat("x", 10001)), "invalid_request_error", "messages", "at most 10000 characters of text in the last message of the user; it has 10001"},
+		{400, chatRequest(false, " \n\u00a0"), "invalid_request_error", "messages", "must have text in the last message of the user"},
+		{400, chatWith("messages", []any{map[string]any{"role": "wizard", "content": "x"}}), "invalid_request_error", "messages[0].role", "must be one of"},
+		{400, chatWith("messages", []any{map[string]any{"role": "user", "content": 5}}), "invalid_request_error", "messages[0].content", "must be a text or a list of parts"},
+		{400, chatWith("n", 2), "invalid_request_error", "n", "must be 1"},
+		{400, chatWith("n", 0), "invalid_request_error", "n", "must be at least 1"},
+		{400, chatWith("tool_choice", "required"), "invalid_request_error", "tool_choice", "must be auto or none"},
+		{400, chatWith("tool_choice", map[string]any{"type": "function", "function": map[string]any{"name": "f"}}), "invalid_request_error", "tool_choice", "must be auto or none"},
+		{400, chatWith("function_call", map[string]any{"name": "f"}), "invalid_request_error", "function_call", "must be auto or none"},
+		{400, chatWith("response_format", map[string]any{"type": "json_object"}), "invalid_request_error", "response_format", "must have the type text"},
+		{400, chatWith("response_format", map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "x"}}), "invalid_request_error", "response_format", "must have the type text"},
+		{400, chatWith("modalities", []any{"text", "audio"}), "invalid_request_error", "modalities", "must be text alone"},
+		{400, chatWith("logprobs", true), "invalid_request_error", "logprobs", "must be false"},
+		{400, chatWith("max_tokens", 0), "invalid_request_error", "max_tokens", "must be at least 1"},
+		{400, chatWith("stop", []any{"a", ""}), "invalid_request_error", "stop", "none of them empty"},
+		{400, chatWith("stop", []any{"a", "b", "c", "d", "e"}), "invalid_request_error", "stop", "up to 4 texts"},
 	} {
 		reply := h.must(c.status, "POST", "/chat/completions", c.body)
 		e := decodedCompletion(t, reply.body).Error
@@ -352,9 +376,119 @@ func TestChatErrorsAreOpenAIs(t *testing.T) {
 	}
 	for method, paths := range map[string][]string{"GET": {"/models/gpt-x"}, "POST": {"/responses", "/embeddings", "/completions", "/chat/completions/"}} {
 		for _, path := range paths {
-			if e := decodedCompletion(t, h.must(404, method, path, other).body).Error; e == nil || e.Message == "" {
-				t.Errorf("%s has no error", path)
+			if e := decodedCompletion(t, h.must(404, method, path, other).body).Error; e == nil || e.Message == "" || method == "POST" && !strings.Contains(e.Message, "POST /chat/completions") {
+				t.Errorf("%s has the error %+v", path, e)
 			}
 		}
+	}
+}
+
+// TestWhatAModelMayIgnoreIsTaken: as chat programs and libraries send it.
+func TestWhatAModelMayIgnoreIsTaken(t *testing.T) {
+	t.Parallel()
+	tool := map[string]any{"type": "function", "function": map[string]any{"name": "f", "parameters": map[string]any{"type": "object"}}}
+	said := func(role string, content any) map[string]any { return map[string]any{"role": role, "content": content} }
+	question := said("user", "How tall is the zebra?")
+	called := said("assistant", nil)
+	called["tool_calls"] = []any{map[string]any{"id": "1", "type": "function", "function": map[string]any{"name": "f", "arguments": "{}"}}}
+	var long []any
+	for range 3000 {
+		long = append(long, said("user", "Hello?"), said("assistant", []any{map[string]any{"type": "text", "text": "Hi."}}))
+	}
+	for name, body := range map[string]map[string]any{
+		"one choice":          chatWith("n", 1),
+		"tools offered":       chatWith("tools", []any{tool}),
+		"tools chosen freely": chatWith("tool_choice", "auto"),
+		"no tool":             chatWith("tool_choice", "none"),
+		"text":                chatWith("response_format", map[string]any{"type": "text"}),
+		"only text":           chatWith("modalities", []any{"text"}),
+		"no probabilities":    chatWith("logprobs", false),
+		"null":                chatWith("stop", nil),
+		"a user":              chatWith("user", "ada"),
+		"unknown":             chatWith("frobnicate", map[string]any{"x": 1}),
+		"instructions":        chatWith("messages", []any{said("developer", "Be brief."), said("system", []any{map[string]any{"type": "text", "text": "Be nice."}}), question}),
+		"a tool's result":     chatWith("messages", []any{question, called, map[string]any{"role": "tool", "tool_call_id": "1", "content": "7"}}),
+		"an image before it":  chatWith("messages", []any{said("user", []any{map[string]any{"type": "image_url", "image_url": map[string]any{"url": "x"}}}), said("assistant", "No."), question}),
+		"a long conversation": chatWith("messages", append(long, question)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			c := decodedCompletion(t, h.must(200, "POST", "/chat/completions", body).body)
+			if asked := h.must(200, "GET", "/answers/"+c.ID, nil).text(t, "question"); asked != "How tall is the zebra?" {
+				t.Errorf("asked %q", asked)
+			}
+		})
+	}
+}
+
+// TestAPromptIsAllMessages: also those that have no effect, as every model counts them.
+func TestAPromptIsAllMessages(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	one := decodedCompletion(t, h.must(200, "POST", "/chat/completions", chatRequest(false, "12345678")).body)
+	three := decodedCompletion(t, h.must(200, "POST", "/chat/completions", chatRequest(false, "1234", "123456789", "12345678")).body)
+	if one.Usage.Prompt != 2 || three.Usage.Prompt != 6 || three.Usage.Total != 6+three.Usage.Completion {
+		t.Errorf("%+v, %+v", one.Usage, three.Usage)
+	}
+}
+
+// TestACompletionEndsWhereItIsTold: at max_tokens and before a stop, also where the stop comes in two events, and the answer is stored whole.
+func TestACompletionEndsWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	first := intro + "The zebra is 7 metres tall " + zebraRef
+	for name, c := range map[string]struct {
+		with   map[string]any
+		text   string // empty: all of it
+		finish string
+		cited  int
+	}{
+		"nothing":            {nil, "", "stop", 1},
+		"more than there is": {map[string]any{"max_tokens": 10000, "stop": "okapi"}, "", "stop", 1},
+		"tokens":             {map[string]any{"max_tokens": 3}, intro[:12], "length", 0},
+		"completion tokens":  {map[string]any{"max_completion_tokens": 3, "max_tokens": 9}, intro[:12], "length", 0},
+		"a stop":             {map[string]any{"stop": []any{"okapi", " metres"}}, intro + "The zebra is 7", "stop", 0},
+		"between events":     {map[string]any{"stop": ". It sleeps"}, first, "stop", 0},
+		"the first of both":  {map[string]any{"stop": ". It sleeps", "max_tokens": 3}, intro[:12], "length", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := zebraHome(t, []string{"The zebra is 7 metres tall [1].", " It sleeps standing [1].", " It eats grass [1]."})
+			body := chatRequest(false, "How tall is the zebra?")
+			for name, value := range c.with {
+				body[name] = value
+			}
+			whole := decodedCompletion(t, h.must(200, "POST", "/chat/completions", body).body)
+			choice := whole.Choices[0]
+			if c.text != "" && choice.Message.Content != c.text || *choice.FinishReason != c.finish || len(choice.Message.Annotations) != c.cited {
+				t.Errorf("%+v", choice)
+			}
+			if stored := h.must(200, "GET", "/answers/"+whole.ID, nil).text(t, "answer"); !strings.Contains(stored, "It eats grass") {
+				t.Errorf("stored %q", stored)
+			}
+			body["stream"] = true
+			var text, finish string
+			cited, tokens := 0, 0
+			for line := range strings.SplitSeq(string(h.must(200, "POST", "/chat/completions", body).body), "\n\n") {
+				data := strings.TrimPrefix(line, "data: ")
+				if data == "" || data == "[DONE]" {
+					continue
+				}
+				chunk := decodedCompletion(t, []byte(data))
+				if chunk.Usage != nil {
+					tokens = chunk.Usage.Completion
+				}
+				for _, choice := range chunk.Choices {
+					text += choice.Delta.Content
+					cited += len(choice.Delta.Annotations)
+					if choice.FinishReason != nil {
+						finish = *choice.FinishReason
+					}
+				}
+			}
+			if text != choice.Message.Content || finish != c.finish || cited != c.cited || tokens != whole.Usage.Completion {
+				t.Errorf("streamed %q, %s, %d citations, %d tokens; whole %q, %d tokens", text, finish, cited, tokens, choice.Message.Content, whole.Usage.Completion)
+			}
+		})
 	}
 }

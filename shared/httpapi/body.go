@@ -23,6 +23,8 @@ const MaxBody = 10 << 20
 // Bounds of the JSON in a body, far above the needs of every operation.
 var (
 	textLimits = jsoninput.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
+	// chatLimits allow a long conversation: a chat program sends all of it with every question.
+	chatLimits = jsoninput.Limits{Depth: 64, Values: 100_000, Members: 1000, Literal: 100}
 	// lineLimits are the limits of all lines of an import together.
 	lineLimits = jsoninput.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: 100}
 )
@@ -42,6 +44,7 @@ type bodyFormat int
 
 const (
 	jsonText  bodyFormat = iota // one JSON text
+	jsonChat                    // one JSON text, a conversation
 	jsonLines                   // JSON Lines, which the operation reads itself
 	untouched                   // signed: nothing is refused or decompressed before the signature is checked
 )
@@ -50,6 +53,8 @@ func bodyFormatOf(pattern string) bodyFormat {
 	switch {
 	case isSigned(pattern):
 		return untouched
+	case pattern == "POST /chat/completions":
+		return jsonChat
 	case pattern == "POST /data-sources/{dataSourceId}/items":
 		return jsonLines
 	default:
@@ -62,6 +67,8 @@ func (f bodyFormat) limits() *jsoninput.Walker {
 	switch f {
 	case jsonText:
 		return jsoninput.New(textLimits)
+	case jsonChat:
+		return jsoninput.New(chatLimits)
 	case jsonLines:
 		return jsoninput.New(lineLimits)
 	default:
@@ -137,7 +144,7 @@ func openBody(r *http.Request, body received, f bodyFormat) error {
 			return err
 		}
 	}
-	if f == jsonText {
+	if f == jsonText || f == jsonChat {
 		if !utf8.Valid(body.bytes) { // a decoder would replace it silently (RFC 8259 section 8.1)
 			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not UTF-8.")
 		}

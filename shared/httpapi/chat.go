@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -72,10 +73,26 @@ func chatErrorOf(p *problem) *chatError {
 		e.Type = "invalid_request_error"
 	}
 	if len(p.Errors) > 0 {
-		param := strings.TrimPrefix(p.Errors[0].Pointer, "/")
+		param := paramOf(p.Errors[0].Pointer)
 		e.Param = &param
 	}
 	return e
+}
+
+// paramOf returns a JSON pointer as OpenAI's errors name a parameter, such as messages[0].role.
+func paramOf(pointer string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		switch _, err := strconv.Atoi(part); {
+		case err == nil:
+			b.WriteString("[" + part + "]")
+		case b.Len() > 0:
+			b.WriteString("." + part)
+		default:
+			b.WriteString(part)
+		}
+	}
+	return b.String()
 }
 
 type chatModelBody struct {
@@ -122,79 +139,6 @@ func (h *chats) model(ctx context.Context, in *getModelInput) (*getModelOutput, 
 	return &getModelOutput{theModel}, nil
 }
 
-type chatInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"A repeated request with the same key gets the same answer and is counted once."`
-	Body           struct {
-		Model         string        `json:"model" doc:"docent."`
-		Messages      []chatMessage `json:"messages" minItems:"1" doc:"The last one of the user is the question, understood together with the user's messages before it."`
-		Stream        bool          `json:"stream,omitempty"`
-		StreamOptions struct {
-			IncludeUsage bool `json:"include_usage,omitempty"`
-		} `json:"stream_options,omitempty"`
-	}
-}
-
-type chatMessage struct {
-	Role    string `json:"role"`
-	Content any    `json:"content,omitempty" doc:"Text, or a list of parts, of which those with text count."`
-}
-
-// text returns the text of a message.
-func (m chatMessage) text() string {
-	if text, ok := m.Content.(string); ok {
-		return text
-	}
-	parts, _ := m.Content.([]any)
-	var texts []string
-	for _, part := range parts {
-		if members, ok := part.(map[string]any); ok {
-			if text, ok := members["text"].(string); ok {
-				texts = append(texts, text)
-			}
-		}
-	}
-	return strings.Join(texts, "\n")
-}
-
-// question returns the last message of the user.
-func (in *chatInput) question() (string, error) {
-	for i := len(in.Body.Messages) - 1; i >= 0; i-- {
-		if in.Body.Messages[i].Role != "user" {
-			continue
-		}
-		text := in.Body.Messages[i].text()
-		switch n := utf8.RuneCountInString(text); {
-		case isBackgroundTask(text):
-			return "", apierr.BadField("/messages", "must end with a question; give the tasks of the chat program, such as titles of chats, another model, or turn them off")
-		case n == 0:
-			return "", apierr.BadField("/messages", "must have text in the last message of the user; images and files are not read")
-		case n > answer.MaxQuestion:
-			return "", apierr.BadField("/messages", "must have at most %d characters of text in the last message of the user; it has %d", answer.MaxQuestion, n)
-		}
-		return text, nil
-	}
-	return "", apierr.BadField("/messages", "must have a message of the user")
-}
-
-// isBackgroundTask reports whether text is a prompt by which Open WebUI has a model write titles, tags
-// or further questions for a chat. No document answers it, so it would only use up a question of the day
-// and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, and has
-// no tags and no further questions.
-func isBackgroundTask(text string) bool {
-	return strings.HasPrefix(text, "### Task:") && strings.Contains(text, "<chat_history>")
-}
-
-// context returns the messages of the user before the last one, oldest first.
-func (in *chatInput) context() []string {
-	var texts []string
-	for _, m := range in.Body.Messages {
-		if m.Role == "user" {
-			texts = append(texts, m.text())
-		}
-	}
-	return texts[:max(len(texts)-1, 0)]
-}
-
 type chatOutput struct {
 	Body completionBody
 }
@@ -211,7 +155,7 @@ type completionBody struct {
 type completionChoice struct {
 	Index        int               `json:"index"`
 	Message      completionMessage `json:"message"`
-	FinishReason string            `json:"finish_reason" enum:"stop"`
+	FinishReason string            `json:"finish_reason" enum:"stop,length" doc:"length: the text was cut at max_tokens or max_completion_tokens."`
 }
 
 type completionMessage struct {
@@ -238,9 +182,13 @@ type completionUsage struct {
 	TotalTokens      int `json:"total_tokens"`
 }
 
-func usageOf(question, content string) completionUsage {
-	tokens := func(text string) int { return (utf8.RuneCountInString(text) + 3) / 4 }
-	return completionUsage{tokens(question), tokens(content), tokens(question) + tokens(content)}
+// tokenRunes is how many characters count as one token.
+const tokenRunes = 4
+
+func tokensOf(text string) int { return (utf8.RuneCountInString(text) + tokenRunes - 1) / tokenRunes }
+
+func usageOf(prompt int, content string) completionUsage {
+	return completionUsage{prompt, tokensOf(content), prompt + tokensOf(content)}
 }
 
 // chatID returns the id of the question that a request asks: of its Idempotency-Key if it has one. A key that acts for
@@ -268,6 +216,10 @@ func (h *chats) complete(ctx context.Context, in *chatInput) (*chatOutput, error
 	if in.Body.Model != chatModel {
 		return nil, apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is no such model. The only one is docent.")
 	}
+	limit, err := in.check()
+	if err != nil {
+		return nil, err
+	}
 	text, err := in.question()
 	if err != nil {
 		return nil, err
@@ -289,7 +241,7 @@ func (h *chats) complete(ctx context.Context, in *chatInput) (*chatOutput, error
 		return nil, apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "This Idempotency-Key was used for another question or conversation.")
 	}
 	if in.Body.Stream {
-		return nil, h.stream(ctx, p, q, work, in.Body.StreamOptions.IncludeUsage)
+		return nil, h.stream(ctx, p, q, work, in, limit)
 	}
 	if work != nil {
 		h.run(ctx, *work, answer.Listener{Found: func([]answer.Reference) { memory.Yield(ctx) }})
@@ -302,8 +254,9 @@ func (h *chats) complete(ctx context.Context, in *chatInput) (*chatOutput, error
 		return nil, failed
 	}
 	content, citations := withReferences(a)
-	return &chatOutput{completionBody{ID: id, Object: "chat.completion", Created: a.AskedAt.Unix(), Model: chatModel, Usage: usageOf(text, content),
-		Choices: []completionChoice{{FinishReason: "stop", Message: completionMessage{"assistant", content, citations}}}}}, nil
+	content, finish := limit.of(content, true)
+	return &chatOutput{completionBody{ID: id, Object: "chat.completion", Created: a.AskedAt.Unix(), Model: chatModel, Usage: usageOf(in.promptTokens(), content),
+		Choices: []completionChoice{{FinishReason: finish, Message: completionMessage{"assistant", content, within(citations, content)}}}}}, nil
 }
 
 // unfinished returns the problem of an answer that failed or is still processing, or nil.

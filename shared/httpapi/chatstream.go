@@ -80,7 +80,7 @@ type chunkDelta struct {
 const unverified = "\n\n---\n\n*The text above is withdrawn, because too little of it was supported by the documents. The answer is:*\n\n"
 
 // stream replies with a completion in events. work is nil for a repeated request.
-func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question, work *pending.Work, withUsage bool) error {
+func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question, work *pending.Work, in *chatInput, limit chatLimit) error {
 	events, err := openEvents(ctx)
 	if err != nil {
 		if work != nil {
@@ -89,6 +89,7 @@ func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question,
 		return err
 	}
 	next := chunk{ID: q.ID, Object: "chat.completion.chunk", Created: h.created(), Model: chatModel}
+	withUsage := in.Body.StreamOptions.IncludeUsage
 	if withUsage {
 		next.Usage = new(*completionUsage)
 	}
@@ -97,17 +98,19 @@ func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question,
 		events.send("", "", next)
 	}
 	said := ""
-	say := func(text string) {
+	say := func(text string, whole bool) (finish string) {
+		text, finish = limit.of(text, whole)
 		if rest, ok := strings.CutPrefix(text, said); ok && rest != "" {
 			send(chunkDelta{Content: rest}, nil)
 			said = text
 		}
+		return finish
 	}
 	send(chunkDelta{Role: "assistant"}, nil)
 	if work != nil {
 		h.run(ctx, *work, answer.Listener{
 			Found:   func([]answer.Reference) { memory.Yield(ctx) },
-			Written: func(c answer.Composed) { say(c.Markdown) },
+			Written: func(c answer.Composed) { say(c.Markdown, false) },
 		})
 	}
 	a, err := h.await(ctx, p, q.ID, events.isBroken)
@@ -123,20 +126,19 @@ func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question,
 	}
 	content := strings.TrimRight(a.Markdown, "\n")
 	if !strings.HasPrefix(content, said) {
-		content = said + unverified + content
+		content, limit = said+unverified+content, chatLimit{} // who was told what is withdrawn must learn that
 	}
 	var citations []completionCitation
 	if len(a.References) > 0 {
 		content += referenceList(a, utf8.RuneCountInString(content), &citations)
 	}
-	say(content)
-	if len(citations) > 0 {
+	finish := say(content, true)
+	if citations = within(citations, said); len(citations) > 0 {
 		send(chunkDelta{Annotations: citations}, nil)
 	}
-	stop := "stop"
-	send(chunkDelta{}, &stop)
+	send(chunkDelta{}, &finish)
 	if withUsage {
-		used := usageOf(q.Text, content)
+		used := usageOf(in.promptTokens(), said)
 		next.Choices, *next.Usage = []chunkChoice{}, &used
 		events.send("", "", next)
 	}

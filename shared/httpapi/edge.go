@@ -235,13 +235,13 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 		return
 	}
 	if p := r.URL.Path; p == "" || p[0] != '/' || p != path.Clean(p) {
-		writeError(w, r, unknownPath())
+		writeError(w, r, unknownPath(r.URL.Path))
 		return
 	}
 	if r.Method == http.MethodOptions {
 		allow := operations.allowed(r)
 		if allow == "" {
-			writeError(w, r, unknownPath())
+			writeError(w, r, unknownPath(r.URL.Path))
 			return
 		}
 		w.Header().Set("Allow", allow)
@@ -265,10 +265,13 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 			"This path supports only %s.", allow))
 		return
 	}
-	writeError(w, r, unknownPath())
+	writeError(w, r, unknownPath(r.URL.Path))
 }
 
-func unknownPath() *apierr.Error {
+func unknownPath(path string) *apierr.Error {
+	if isChat(path) {
+		return apierr.New(apierr.NotFound, apierr.CodeNotFound, "No resource exists at this path. Of OpenAI's API there are POST /chat/completions and GET /models.")
+	}
 	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "No resource exists at this path.")
 }
 

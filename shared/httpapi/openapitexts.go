@@ -22,7 +22,7 @@ var descriptions = map[string]string{
 
 	"listAnswers":          "Newest first. A personal key lists the questions of its user, a team key those of the team.",
 	"askQuestion":          "The client chooses the id, a UUID, and polls it. A repeated request with the same id and question is neither asked nor counted again. With Accept: text/event-stream the reply is the events of the answer.",
-	"createChatCompletion": "OpenAI's Chat Completions, for chat programs and OpenAI's libraries. The last message of the user is asked: it counts as one question, and is stored as one, under the id in the reply. A prompt by which Open WebUI has titles, tags or further questions written is refused, and is not counted.",
+	"createChatCompletion": "OpenAI's Chat Completions, for chat programs and OpenAI's libraries. The last message of the user is asked: it counts as one question, and is stored as one, under the id in the reply. What asks for another reply than there is, such as two choices, JSON, a call of a tool or an image to be read, is refused with its `param`; what a model may ignore, such as instructions, offered tools and `temperature`, has no effect. A prompt by which Open WebUI has titles, tags or further questions written is refused, and is not counted.",
 	"listModels":           "There is one model, docent.",
 	"rateAnswer":           "Feedback replaces earlier feedback. Answers that are rated down are listed by GET /usage/unanswered.",
 	"listUnanswered":       "What a team could not be told: questions for which nothing was found, that failed, or whose answers were rated down, grouped by alike wording, the largest group first. Looks at the newest 2,000 questions. An admin and a team key see those of the team, others their own.",

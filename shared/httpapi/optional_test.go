@@ -46,7 +46,7 @@ func goodBodies(a *api, acme tenant) map[string]call {
 		"updateDocument":        {"PATCH", "/documents/" + document, acme.key, map[string]any{"title": "t", "metadata": map[string]any{"a": 1}, "access": map[string]any{"users": []string{}}}, nil},
 		"createUpload":          post("/uploads", map[string]any{"mediaType": "application/pdf", "size": 5, "sha256": strings.Repeat("0a", 32)}),
 		"askQuestion":           {"PUT", "/answers/" + numberedID(1), acme.pat, map[string]any{"question": "q"}, nil},
-		"createChatCompletion":  post("/chat/completions", map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": "q"}}, "stream": false, "stream_options": map[string]any{"include_usage": false}}),
+		"createChatCompletion":  post("/chat/completions", map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": "q"}}, "stream": false, "stream_options": map[string]any{"include_usage": false}, "response_format": map[string]any{"type": "text"}}),
 		"rateAnswer":            {"PUT", "/answers/" + answered + "/feedback", acme.pat, map[string]any{"rating": "up", "comment": "c"}, nil},
 		"createApiKey":          post("/api-keys", map[string]any{"kind": "team", "name": "n", "expiresAt": "2026-12-31T00:00:00Z", "dataSourceIds": []string{wiki}, "scopes": []string{"read"}}),
 		"rotateApiKey":          post("/api-keys/"+keyID+"/rotate", map[string]any{"overlapSeconds": 60}),

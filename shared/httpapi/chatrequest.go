@@ -1,0 +1,180 @@
+package httpapi
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"docent/shared/answer"
+	"docent/shared/apierr"
+)
+
+// chatInput is a request for a completion. A parameter that asks for another reply than there is, such as two choices or a call of
+// a tool, is refused. Others have no effect: those that a model may ignore, such as temperature and offered tools, and
+// those that there are not.
+type chatInput struct {
+	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"A repeated request with the same key gets the same answer and is counted once."`
+	Body           struct {
+		Model         string        `json:"model" doc:"docent."`
+		Messages      []chatMessage `json:"messages" minItems:"1" maxItems:"10000" doc:"The last one of the user is the question, understood together with the user's messages before it."`
+		Stream        bool          `json:"stream,omitempty"`
+		StreamOptions struct {
+			IncludeUsage bool `json:"include_usage,omitempty"`
+		} `json:"stream_options,omitempty"`
+		MaxTokens           *int     `json:"max_tokens,omitempty" minimum:"1" doc:"Where the text is cut, by the estimate of usage."`
+		MaxCompletionTokens *int     `json:"max_completion_tokens,omitempty" minimum:"1" doc:"The same as max_tokens; the smaller one counts."`
+		Stop                any      `json:"stop,omitempty" doc:"A text before which the text of the answer ends, or a list of up to 4."`
+		N                   *int     `json:"n,omitempty" minimum:"1" doc:"1: a question has one answer."`
+		ToolChoice          any      `json:"tool_choice,omitempty" doc:"auto or none: no tool is called."`
+		FunctionCall        any      `json:"function_call,omitempty" doc:"auto or none, as tool_choice."`
+		Modalities          []string `json:"modalities,omitempty" doc:"Only text."`
+		Logprobs            bool     `json:"logprobs,omitempty" doc:"false: there are none."`
+		ResponseFormat      struct {
+			Type string `json:"type,omitempty" doc:"text: an answer is Markdown."`
+		} `json:"response_format,omitempty"`
+	}
+}
+
+type chatMessage struct {
+	Role    string `json:"role" enum:"developer,system,user,assistant,tool,function" doc:"Only messages of the user have an effect."`
+	Content any    `json:"content,omitempty" doc:"Text, or a list of parts of the type text."`
+}
+
+// text returns the text of a message.
+func (m chatMessage) text() string {
+	if text, ok := m.Content.(string); ok {
+		return text
+	}
+	parts, _ := m.Content.([]any)
+	var texts []string
+	for _, part := range parts {
+		if members, ok := part.(map[string]any); ok {
+			if text, ok := members["text"].(string); ok {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// check refuses what cannot be done, and returns where the text ends.
+func (in *chatInput) check() (chatLimit, error) {
+	b := &in.Body
+	switch {
+	case b.N != nil && *b.N > 1:
+		return chatLimit{}, apierr.BadField("/n", "must be 1: a question has one answer")
+	case !mayCallNothing(b.ToolChoice):
+		return chatLimit{}, apierr.BadField("/tool_choice", "must be auto or none: no tool is called")
+	case !mayCallNothing(b.FunctionCall):
+		return chatLimit{}, apierr.BadField("/function_call", "must be auto or none: no function is called")
+	case b.ResponseFormat.Type != "" && b.ResponseFormat.Type != "text":
+		return chatLimit{}, apierr.BadField("/response_format", "must have the type text: an answer is Markdown, not JSON")
+	case slices.ContainsFunc(b.Modalities, func(m string) bool { return m != "text" }):
+		return chatLimit{}, apierr.BadField("/modalities", "must be text alone")
+	case b.Logprobs:
+		return chatLimit{}, apierr.BadField("/logprobs", "must be false: there are no probabilities")
+	}
+	for i, m := range b.Messages {
+		switch m.Content.(type) {
+		case nil, string, []any:
+		default:
+			return chatLimit{}, apierr.BadField(fmt.Sprintf("/messages/%d/content", i), "must be a text or a list of parts")
+		}
+	}
+	stops, err := stopsOf(b.Stop)
+	limit := chatLimit{stops: stops}
+	for _, tokens := range []*int{b.MaxTokens, b.MaxCompletionTokens} {
+		if tokens != nil && (limit.tokens == 0 || *tokens < limit.tokens) {
+			limit.tokens = *tokens
+		}
+	}
+	return limit, err
+}
+
+// mayCallNothing reports whether a choice of tools leaves it to the model to call none.
+func mayCallNothing(choice any) bool { return choice == nil || choice == "auto" || choice == "none" }
+
+// stopsOf reads the texts before which an answer ends.
+func stopsOf(stop any) ([]string, error) {
+	const most = 4
+	list, isList := stop.([]any)
+	if !isList && stop != nil {
+		list = []any{stop}
+	}
+	var stops []string
+	for _, one := range list {
+		if text, ok := one.(string); ok && text != "" {
+			stops = append(stops, text)
+		}
+	}
+	if len(stops) != len(list) || len(list) > most {
+		return nil, apierr.BadField("/stop", "must be a text, or a list of up to %d texts, none of them empty", most)
+	}
+	return stops, nil
+}
+
+// question returns the last message of the user.
+func (in *chatInput) question() (string, error) {
+	for i := len(in.Body.Messages) - 1; i >= 0; i-- {
+		m := in.Body.Messages[i]
+		if m.Role != "user" {
+			continue
+		}
+		if err := onlyText(m, i); err != nil {
+			return "", err
+		}
+		text := m.text()
+		switch n := utf8.RuneCountInString(text); {
+		case isBackgroundTask(text):
+			return "", apierr.BadField("/messages", "must end with a question; give the tasks of the chat program, such as titles of chats, another model, or turn them off")
+		case strings.TrimSpace(text) == "":
+			return "", apierr.BadField("/messages", "must have text in the last message of the user")
+		case n > answer.MaxQuestion:
+			return "", apierr.BadField("/messages", "must have at most %d characters of text in the last message of the user; it has %d", answer.MaxQuestion, n)
+		}
+		return text, nil
+	}
+	return "", apierr.BadField("/messages", "must have a message of the user")
+}
+
+// onlyText refuses a question with parts that are not text, such as images. In messages before the question they have no effect:
+// a chat in which one was sent can go on.
+func onlyText(m chatMessage, i int) error {
+	parts, _ := m.Content.([]any)
+	for k, part := range parts {
+		members, _ := part.(map[string]any)
+		if _, ok := members["text"].(string); !ok {
+			return apierr.BadField(fmt.Sprintf("/messages/%d/content/%d", i, k), "must have the type text; images, audio and files are not read")
+		}
+	}
+	return nil
+}
+
+// isBackgroundTask reports whether text is a prompt by which Open WebUI has a model write titles, tags
+// or further questions for a chat. No document answers it, so it would only use up a question of the day
+// and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, and has
+// no tags and no further questions.
+func isBackgroundTask(text string) bool {
+	return strings.HasPrefix(text, "### Task:") && strings.Contains(text, "<chat_history>")
+}
+
+// context returns the messages of the user before the last one, oldest first.
+func (in *chatInput) context() []string {
+	var texts []string
+	for _, m := range in.Body.Messages {
+		if m.Role == "user" {
+			texts = append(texts, m.text())
+		}
+	}
+	return texts[:max(len(texts)-1, 0)]
+}
+
+// promptTokens estimates the tokens of all messages.
+func (in *chatInput) promptTokens() int {
+	n := 0
+	for _, m := range in.Body.Messages {
+		n += tokensOf(m.text())
+	}
+	return n
+}

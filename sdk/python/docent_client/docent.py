@@ -31,12 +31,15 @@ from .rest.models.problem import Problem
 from .rest.models.question import Question
 from .rest.models.security_events_page import SecurityEventsPage
 from .rest.types import UNSET, Response
-from .retries import TRIES, AsyncRetries, Retries
+from .retries import TRIES, AsyncRetries, Retries, deadline
 
 DEFAULT_SERVER = "http://127.0.0.1:8080/v1"
 
 # _REUSED bounds the keys that Docent.collection tries: one for each collection of that name made and removed within a day.
 _REUSED = 25
+
+# _GRACE is how many seconds Docent.ask waits longer for a server that does not reply at all.
+_GRACE = 5.0
 
 T = TypeVar("T")
 
@@ -97,7 +100,18 @@ class Docent:
         """
         identifier = question_id or str(uuid.uuid4())
         end = time.monotonic() + timeout
-        ask_question.sync_detailed(identifier, client=self.rest, body=_question(question, filter, previous_question_id))
+        before = deadline.set(end + _GRACE)
+        try:
+            return self._answer(identifier, _question(question, filter, previous_question_id), end)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            if isinstance(error, httpx.TimeoutException) and time.monotonic() < end:
+                raise
+            raise TimeoutError(f"question {identifier} is not answered after {timeout:g} seconds") from error
+        finally:
+            deadline.reset(before)
+
+    def _answer(self, identifier: str, question: Question, end: float) -> Answer:
+        ask_question.sync_detailed(identifier, client=self.rest, body=question)
         while True:
             left = end - time.monotonic()
             started = time.monotonic()
@@ -110,7 +124,7 @@ class Docent:
             if answer.state is AnswerState.COMPLETE:
                 return answer
             if time.monotonic() >= end:
-                raise TimeoutError(f"question {identifier} is not answered after {timeout:g} seconds")
+                raise TimeoutError
             if time.monotonic() - started < 1:  # the server did not hold the request
                 time.sleep(max(0.0, min(2.0, end - time.monotonic())))
 

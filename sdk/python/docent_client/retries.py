@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 
 import anyio
 import httpx
@@ -14,6 +15,21 @@ from .errors import DocentError, error_of
 TRIES = 5
 MAX_WAIT = 60.0
 """The longest wait in seconds. If a server asks for more, the caller has to decide."""
+
+
+deadline: ContextVar[float | None] = ContextVar("deadline", default=None)
+"""When the caller gives up, by time.monotonic. No attempt begins after it, and each waits no longer for the server."""
+
+
+def _limit(request: httpx.Request) -> None:
+    end = deadline.get()
+    if end is None:
+        return
+    left = end - time.monotonic()
+    if left <= 0:
+        raise httpx.ReadTimeout("the time of the caller is over", request=request)
+    limits = request.extensions.get("timeout", {})
+    request.extensions = {**request.extensions, "timeout": {name: left if limit is None else min(limit, left) for name, limit in limits.items()}}
 
 
 def wait_before(attempt: int, request: httpx.Request, error: Exception) -> float | None:
@@ -37,6 +53,9 @@ def wait_before(attempt: int, request: httpx.Request, error: Exception) -> float
         return None
     if wait is None:
         wait = 0.5 * 2 ** (attempt - 1) * random.uniform(1, 1.5)
+    end = deadline.get()
+    if end is not None and time.monotonic() + wait > end:
+        return None
     return wait if wait <= MAX_WAIT else None
 
 
@@ -44,8 +63,21 @@ def _succeeded(response: httpx.Response) -> bool:
     return response.status_code < 300 or response.status_code == 304
 
 
+def _is_json(response: httpx.Response) -> bool:
+    media: str = response.headers.get("content-type", "")
+    return media.startswith("application/json")
+
+
+def _whole(response: httpx.Response, body: bytes) -> httpx.Response:
+    """Return response with its body, as it was sent."""
+    return httpx.Response(response.status_code, headers=response.headers, stream=httpx.ByteStream(body), extensions=response.extensions)
+
+
 class Retries(httpx.BaseTransport):
-    """A transport that repeats requests by wait_before, and raises DocentError for redirects and replies from 400 on."""
+    """A transport that repeats requests by wait_before, and raises DocentError for redirects and replies from 400 on.
+
+    A reply of JSON has arrived wholly; other replies, such as files and events, are read by the caller.
+    """
 
     def __init__(self, inner: httpx.BaseTransport, sleep: Callable[[float], None] = time.sleep) -> None:
         self.inner, self.sleep = inner, sleep
@@ -54,9 +86,15 @@ class Retries(httpx.BaseTransport):
         attempt = 1
         while True:
             try:
+                _limit(request)
                 response = self.inner.handle_request(request)
                 if _succeeded(response):
-                    return response
+                    if not _is_json(response) or not isinstance(response.stream, httpx.SyncByteStream):
+                        return response
+                    try:
+                        return _whole(response, b"".join(response.stream))
+                    finally:
+                        response.close()
                 try:
                     body = response.read()
                 finally:
@@ -85,7 +123,12 @@ class AsyncRetries(httpx.AsyncBaseTransport):
             try:
                 response = await self.inner.handle_async_request(request)
                 if _succeeded(response):
-                    return response
+                    if not _is_json(response) or not isinstance(response.stream, httpx.AsyncByteStream):
+                        return response
+                    try:
+                        return _whole(response, b"".join([part async for part in response.stream]))
+                    finally:
+                        await response.aclose()
                 try:
                     body = await response.aread()
                 finally:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import socket
 import tempfile
 import threading
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from unittest import mock
@@ -18,6 +19,14 @@ from docent_client.proxy import proxy_of
 from docent_client.retries import Retries
 
 Reply = httpx.Response | httpx.TransportError
+
+
+class Cut(httpx.SyncByteStream):
+    """A body whose connection breaks."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield b"["
+        raise httpx.ReadError("broken")
 
 
 def refusal(status: int, retry_after: str | None = None) -> httpx.Response:
@@ -49,9 +58,12 @@ class TestRetries(unittest.TestCase):
         ok = lambda: httpx.Response(200)  # noqa: E731
         unreached = lambda: httpx.ConnectError("refused")  # noqa: E731
         broken = lambda: httpx.ReadError("broken")  # noqa: E731
+        cut = lambda: httpx.Response(200, headers={"Content-Type": "application/json"}, stream=Cut())  # noqa: E731
         for name, method, headers, first, times in (
             ("a read that fails", "GET", {}, lambda: refusal(500), 2),
             ("a put that breaks", "PUT", {}, broken, 2),
+            ("a reply that breaks", "GET", {}, cut, 2),
+            ("the reply to a post that breaks", "POST", {}, cut, 1),
             ("a refusal for good", "PUT", {}, lambda: refusal(400), 1),
             ("a redirect", "PUT", {}, lambda: httpx.Response(301, headers={"Location": "https://x/"}), 1),
             ("a used-up quota", "GET", {}, lambda: refusal(429), 1),
@@ -88,6 +100,12 @@ class TestRetries(unittest.TestCase):
         error, _, _ = self.send(httpx.Request("POST", "http://x/"), lambda: httpx.Response(502, text="<html>", headers={"X-Request-Id": "p"}))
         assert isinstance(error, DocentError)
         self.assertEqual((error.status, error.code, error.request_id), (502, "", "p"))
+
+    def test_a_question_is_not_waited_for_longer(self) -> None:
+        silent = socket.create_server(("127.0.0.1", 0))
+        with silent, mock.patch("docent_client.docent._GRACE", 0.1), Docent(f"http://127.0.0.1:{silent.getsockname()[1]}", "key") as docent:
+            with self.assertRaisesRegex(TimeoutError, "question q is not answered after 0.2 seconds"):
+                docent.ask("Who?", question_id="q", timeout=0.2)
 
     def test_an_address_that_is_none(self) -> None:
         for server in ("localhost:8080", "ftp://x/v1"):

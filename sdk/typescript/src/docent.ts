@@ -68,10 +68,22 @@ export class Docent {
    */
   async ask(question: string, options: AskOptions & { timeout?: number } = {}): Promise<rest.Answer> {
     const questionId = options.questionId ?? crypto.randomUUID();
-    const { signal, timeout = 120 } = options;
+    const { timeout = 120 } = options;
     const end = Date.now() + timeout * 1000;
-    const common = { client: this.rest, path: { questionId }, throwOnError: true as const, ...(signal && { signal }) };
-    await rest.askQuestion({ ...common, body: questionOf(question, options) });
+    const late = AbortSignal.timeout(Math.min(Math.max(0, Math.round((timeout + grace) * 1000)), 2 ** 31 - 1));
+    const signal = options.signal ? AbortSignal.any([options.signal, late]) : late;
+    const tooLate = () => new DOMException(`question ${questionId} is not answered after ${timeout} seconds`, "TimeoutError");
+    try {
+      return await this.#answer(questionId, questionOf(question, options), end, signal, tooLate);
+    } catch (error) {
+      if (late.aborted && !options.signal?.aborted) throw tooLate();
+      throw error;
+    }
+  }
+
+  async #answer(questionId: string, question: rest.Question, end: number, signal: AbortSignal, tooLate: () => Error): Promise<rest.Answer> {
+    const common = { client: this.rest, path: { questionId }, throwOnError: true as const, signal };
+    await rest.askQuestion({ ...common, body: question });
     for (;;) {
       const started = Date.now();
       const wait = Math.max(0, Math.min(20, Math.floor((end - started) / 1000)));
@@ -79,9 +91,7 @@ export class Docent {
       const answer = data as rest.Answer; // 304, which has none, needs If-None-Match
       if (answer.state === "failed") throw new AnswerFailed(answer);
       if (answer.state === "complete") return answer;
-      if (Date.now() >= end) {
-        throw new DOMException(`question ${questionId} is not answered after ${timeout} seconds`, "TimeoutError");
-      }
+      if (Date.now() >= end) throw tooLate();
       if (Date.now() - started < 1000) {
         await sleep(Math.max(0, Math.min(2, (end - Date.now()) / 1000)), signal); // the server did not hold the request
       }
@@ -196,6 +206,9 @@ export class Docent {
     return (await rest.createCollection({ client: this.rest, body: { name, description }, headers, throwOnError: true })).data;
   }
 }
+
+/** grace is how many seconds ask waits longer for a server that does not reply at all. */
+const grace = 5;
 
 /** reused bounds the keys that Docent.collection tries: one for each collection of that name made and removed within a day. */
 const reused = 25;

@@ -23,15 +23,31 @@ export interface ServerSentEvent {
   data: string;
 }
 
-/** readEvents reads server-sent events. */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerSentEvent, void> {
+/** silence is how many seconds a stream may be silent. A server sends a comment every 10 seconds. */
+const silence = 30;
+
+/** within is promise, which is rejected if it takes more than so many seconds. */
+async function within<T>(seconds: number, promise: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing arrived for ${seconds} seconds`)), seconds * 1000);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** readEvents reads server-sent events. It throws an error if nothing arrives for most seconds: the connection is dead. */
+export async function* readEvents(body: ReadableStream<Uint8Array>, most = silence): AsyncGenerator<ServerSentEvent, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
   let event: ServerSentEvent = { name: "", id: "", data: "" };
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await within(most, reader.read());
       if (done) return;
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = lines.pop() ?? "";

@@ -51,6 +51,13 @@ function refused(error: unknown): boolean {
   return cause instanceof Error && (cause as { code?: unknown }).code === "ECONNREFUSED";
 }
 
+/** whole returns a reply of JSON when all of it has arrived. Other replies, such as files and events, are read by the caller. */
+async function whole(response: Response): Promise<Response> {
+  if (!response.headers.get("Content-Type")?.startsWith("application/json")) return response;
+  const { status, statusText, headers } = response;
+  return new Response(await response.arrayBuffer(), { status, statusText, headers });
+}
+
 /** retrying returns a fetch that repeats requests by waitBefore, and throws DocentError for replies from 400 on. */
 export function retrying(inner: typeof fetch, pause: Sleep = sleep): typeof fetch {
   return async (input, init) => {
@@ -59,7 +66,7 @@ export function retrying(inner: typeof fetch, pause: Sleep = sleep): typeof fetc
       let failure: unknown;
       try {
         const response = await inner(request.clone());
-        if (response.status < 400) return response;
+        if (response.status < 400) return await whole(response);
         failure = errorOf(response.status, response.headers, await response.text());
       } catch (error) {
         failure = error;

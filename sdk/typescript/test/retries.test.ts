@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Docent, DocentError } from "docent-client";
+import { readEvents } from "../dist/events.js";
 import { retrying } from "../dist/retries.js";
 
 type Reply = () => Response;
@@ -8,6 +9,15 @@ type Reply = () => Response;
 const ok: Reply = () => new Response("ok");
 const broken: Reply = () => {
   throw new TypeError("fetch failed");
+};
+const cut: Reply = () => {
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode("["));
+      controller.error(new TypeError("terminated"));
+    },
+  });
+  return new Response(body, { headers: { "Content-Type": "application/json" } });
 };
 const unreached: Reply = () => {
   throw new TypeError("fetch failed", { cause: Object.assign(new Error("refused"), { code: "ECONNREFUSED" }) });
@@ -33,6 +43,8 @@ async function send(init: RequestInit, ...replies: Reply[]) {
 for (const [name, init, first, times] of [
   ["a read that fails", { method: "GET" }, refusal(500), 2],
   ["a put that breaks", { method: "PUT", body: "body" }, broken, 2],
+  ["a reply that breaks", { method: "GET" }, cut, 2],
+  ["the reply to a post that breaks", { method: "POST", body: "body" }, cut, 1],
   ["a refusal for good", { method: "PUT", body: "body" }, refusal(400), 1],
   ["a used-up quota", { method: "GET" }, refusal(429), 1],
   ["too many requests", { method: "POST", body: "body" }, refusal(429, "1"), 2],
@@ -76,6 +88,22 @@ test("a caller that stops is not waited for", async () => {
     throw new TypeError("fetch failed");
   });
   await assert.rejects(repeated("http://x/", { signal: controller.signal }));
+});
+
+test("a question is not waited for longer", async () => {
+  const silent: typeof fetch = (input) =>
+    new Promise((_, reject) => new Request(input).signal.addEventListener("abort", (event) => reject((event.target as AbortSignal).reason)));
+  const connection = setTimeout(() => undefined, 10_000); // keeps the process, as an open connection does
+  const asked = new Docent({ server: "http://x", key: "key", fetch: silent }).ask("Who?", { questionId: "q", timeout: -4.9 });
+  await assert.rejects(asked, { name: "TimeoutError", message: "question q is not answered after -4.9 seconds" });
+  clearTimeout(connection);
+});
+
+test("a silent stream is dead", async () => {
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>({ cancel: () => void (cancelled = true) });
+  await assert.rejects(readEvents(body, 0.01).next(), /nothing arrived for 0.01 seconds/);
+  assert.ok(cancelled);
 });
 
 test("an address that is none", () => {

@@ -156,7 +156,7 @@ func TestAnAnswerIsStreamed(t *testing.T) {
 			t.Parallel()
 			h := zebraHome(t, c.pieces)
 			reply := h.do("PUT", streamedID, map[string]string{"question": "How tall is the zebra?"}, "Accept", "text/event-stream")
-			if reply.status != 200 || reply.header.Get("Content-Type") != "text/event-stream" {
+			if reply.status != 200 || reply.header.Get("Content-Type") != "text/event-stream" || !strings.Contains(reply.header.Get("Cache-Control"), "no-transform") {
 				t.Fatalf("%d %v: %s", reply.status, reply.header, reply.body)
 			}
 			events := eventsOf(t, reply.body)

@@ -199,10 +199,10 @@ func (h *answers) replay(ctx context.Context, p team.Principal, id, lastID strin
 	if a.State == answer.Complete && lastID == completedID(a) {
 		return &getAnswerOutput{Status: http.StatusNoContent}, nil
 	}
-	events, err := openEvents(ctx)
-	if err != nil {
+	if err := roomForEvents(ctx); err != nil {
 		return nil, err
 	}
+	events := openEvents(ctx)
 	e := newAnswerEvents(events.send)
 	e.resume(lastID)
 	e.created(a)

@@ -90,17 +90,14 @@ func (s Services) await(ctx context.Context, p team.Principal, id string, stoppe
 // stream asks the question and replies with the events of its answer. A question that was asked
 // before is not asked again: its answer is followed.
 func (h *answers) stream(ctx context.Context, p team.Principal, q answer.Question) error {
+	if err := roomForEvents(ctx); err != nil {
+		return err
+	}
 	work, err := h.accept(ctx, p, q)
 	if err != nil {
 		return err
 	}
-	events, err := openEvents(ctx)
-	if err != nil {
-		if work != nil {
-			h.Answers.Hand(ctx, *work)
-		}
-		return err
-	}
+	events := openEvents(ctx)
 	e := newAnswerEvents(events.send)
 	if work == nil {
 		e.resume(lastEventID(ctx))

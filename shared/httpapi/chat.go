@@ -228,6 +228,11 @@ func (h *chats) complete(ctx context.Context, in *chatInput) (*chatOutput, error
 	if err != nil {
 		return nil, err
 	}
+	if in.Body.Stream {
+		if err := roomForEvents(ctx); err != nil {
+			return nil, err
+		}
+	}
 	q := answer.Question{ID: id, Text: text, Context: in.context(), RequestID: requestFrom(ctx).id}
 	state, work, err := h.Answers.Accept(ctx, p.TeamID, askerOf(p), q)
 	noteQuota(ctx, state)
@@ -241,7 +246,8 @@ func (h *chats) complete(ctx context.Context, in *chatInput) (*chatOutput, error
 		return nil, apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "This Idempotency-Key was used for another question or conversation.")
 	}
 	if in.Body.Stream {
-		return nil, h.stream(ctx, p, q, work, in, limit)
+		h.stream(ctx, p, q, work, in, limit)
+		return nil, nil //nolint:nilnil // the reply is sent
 	}
 	if work != nil {
 		h.run(ctx, *work, answer.Listener{Found: func([]answer.Reference) { memory.Yield(ctx) }})

@@ -79,15 +79,9 @@ type chunkDelta struct {
 // a completion cannot take back what it has said.
 const unverified = "\n\n---\n\n*The text above is withdrawn, because too little of it was supported by the documents. The answer is:*\n\n"
 
-// stream replies with a completion in events. work is nil for a repeated request.
-func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question, work *pending.Work, in *chatInput, limit chatLimit) error {
-	events, err := openEvents(ctx)
-	if err != nil {
-		if work != nil {
-			h.Answers.Hand(ctx, *work)
-		}
-		return err
-	}
+// stream replies with a completion in events, for which there is room. work is nil for a repeated request.
+func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question, work *pending.Work, in *chatInput, limit chatLimit) {
+	events := openEvents(ctx)
 	next := chunk{ID: q.ID, Object: "chat.completion.chunk", Created: h.created(), Model: chatModel}
 	withUsage := in.Body.StreamOptions.IncludeUsage
 	if withUsage {
@@ -122,7 +116,7 @@ func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question,
 	}
 	if failed != nil {
 		events.send("", "", map[string]any{"error": chatErrorOf(failed)})
-		return nil
+		return
 	}
 	content := strings.TrimRight(a.Markdown, "\n")
 	if !strings.HasPrefix(content, said) {
@@ -143,5 +137,4 @@ func (h *chats) stream(ctx context.Context, p team.Principal, q answer.Question,
 		events.send("", "", next)
 	}
 	events.write([]byte("data: [DONE]\n\n"))
-	return nil
 }

@@ -179,11 +179,10 @@ func (h *contexts) research(ctx context.Context, in *researchInput) (*researchOu
 		out.Body.Answer, out.Body.Sources = found.Answer, found.Sources
 		return out, err
 	}
-	events, err := openEvents(ctx)
-	if err != nil {
+	if err := roomForEvents(ctx); err != nil {
 		return nil, err
 	}
-	h.streamResearch(ctx, p.TeamID, c, q, in.Body.Effort, events)
+	h.streamResearch(ctx, p.TeamID, c, q, in.Body.Effort, openEvents(ctx))
 	return out, nil
 }
 

@@ -66,25 +66,25 @@ type eventStream struct {
 	cancel func()      // ends a check of the key
 }
 
-// openEvents replies to the request of ctx with a stream: it sends the status and the headers, and
-// what the operation returns is discarded. It returns an error, and sends nothing, if there is no
-// room for another stream.
-func openEvents(ctx context.Context) (*eventStream, error) {
+// roomForEvents reserves what a stream needs, before anything is done that a refusal would leave half done.
+func roomForEvents(ctx context.Context) error { return requestFrom(ctx).reply.reserve(streamBytes) }
+
+// openEvents replies to the request of ctx with a stream, for which there is room: it sends the status and the headers,
+// and what the operation returns is discarded.
+func openEvents(ctx context.Context) *eventStream {
 	reply := requestFrom(ctx).reply
-	if err := reply.reserve(streamBytes); err != nil {
-		return nil, err
-	}
 	h := reply.Header()
 	h.Set("Content-Type", eventsType)
 	h.Set("X-Accel-Buffering", "no") // proxies must not collect the events
 	reply.WriteHeader(http.StatusOK)
+	h.Set("Cache-Control", "no-store, no-transform") // nor to compress them, for which they collect them, too
 	reply.ResponseWriter.WriteHeader(http.StatusOK)
 	checking, cancel := context.WithCancel(ctx)
 	s := newEventStream(reply.ResponseWriter, func() []byte { return refusalEvent(checking) })
 	s.cancel = cancel
 	reply.events, reply.empty = s, true
 	s.write(nil) // sends the headers
-	return s, nil
+	return s
 }
 
 // refusedNow returns the error if the caller of the request of ctx may no longer be answered, and nil otherwise, also

@@ -40,21 +40,11 @@ type Access struct {
 	Before []byte
 	// Stored returns which of some uris are items of the source. It is nil without Before.
 	Stored func(ctx context.Context, uris []string) (map[string]bool, error)
-	// Failed are the uris of what earlier syncs of the part could not read; see LeavesOut. The connector tries them again with
+	// Failed are the uris of what earlier syncs of the part could not read; see Try. The connector tries them again with
 	// the changes since a checkpoint.
 	Failed []string
-}
 
-// LeavesOut reports whether what is at uri is left out because it could not be read for err, and an earlier sync failed with it as
-// well. The connector then lists it in SyncPage.Failed and goes on. Otherwise it returns err, which has got the uri, so that the next
-// sync leaves it out if it fails again. An error that others would have too, or that says when to retry, concerns no single item.
-func (a Access) LeavesOut(uri string, err error) bool {
-	var failed *SyncError
-	if !errors.As(err, &failed) || !failed.maybeOfOne() {
-		return false
-	}
-	failed.URI = uri
-	return slices.Contains(a.Failed, uri)
+	tries *tries // of the running sync; nil: nothing is remembered
 }
 
 // SyncPage is one page of a part.
@@ -117,13 +107,14 @@ type SyncError struct {
 	Detail   string    // a sentence for the team's admins, without secrets
 	RetryAt  time.Time // when to retry; zero: as usual
 	AllParts bool      // every other part would fail the same way
-	URI      string    // what could not be read, if it may be that alone; see Access.LeavesOut
+	URI      string    // what could not be read, if it may be that alone; see Access.Try
 	Cause    error     // for the log
 }
 
-// maybeOfOne reports whether e, of a request about one item, may not befall others.
+// maybeOfOne reports whether e, of a request about one item, may not befall others. That a token may not read one item says nothing
+// about others; of a token that is rejected, or lacks a scope, AllParts is set.
 func (e *SyncError) maybeOfOne() bool {
-	return !e.AllParts && e.RetryAt.IsZero() && slices.Contains([]string{Unreadable, Refused, TooLarge, NotThere}, e.Code)
+	return !e.AllParts && e.RetryAt.IsZero() && slices.Contains([]string{Unreadable, Refused, TooLarge, NotThere, Unauthorized}, e.Code)
 }
 
 func (e *SyncError) Error() string {

@@ -26,7 +26,7 @@ func TestEveryFieldOfAnItemReachesItsDocument(t *testing.T) {
 	fieldtest.Shows(t, func(i Item) put {
 		in := i.input("source", "request")
 		return put{in.Fields, *in.Facts, in.Body, in.Created, in.Listed, in.KeepContent}
-	}, func(i *Item) { i.SourceType = "issue" }, "About", "Access", "CommentsUnread") // for the title of a comment; resolved to a rule first; about other items
+	}, func(i *Item) { i.SourceType = "issue" }, "About", "Access", "CommentsUnread", "CommentsDenied") // for the title of a comment; resolved to a rule first; about other items
 }
 
 func TestEveryFieldOfAnItemIsImported(t *testing.T) {
@@ -34,7 +34,7 @@ func TestEveryFieldOfAnItemIsImported(t *testing.T) {
 	item := fieldtest.Fill[Item](t)
 	item.URI, item.SourceType, item.State = "https://provider.test/1", "issue", StateOpen
 	item.Comment, item.About, item.File, item.Listed = false, "", nil, time.Time{}
-	item.KeepBody, item.CommentsUnread = false, false // set by connectors and syncs only
+	item.KeepBody, item.CommentsUnread, item.CommentsDenied = false, false, false // set by connectors and syncs only
 	item.Metadata = filter.Metadata{"product": filter.Text("api"), "version": filter.Number(3), "tags": filter.List("a", "b")}
 	line, err := item.Line()
 	if err != nil {

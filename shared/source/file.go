@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,13 +56,14 @@ func FileType(name, declared string) (mediaType string, read bool) {
 var textFiles = []string{".txt", ".text", ".md", ".markdown"}
 
 // storeFiles stores items with files, one after the other, because each file is in memory. It calls reject for one
-// that is left out, and returns the uris of those that failed again.
+// that is left out, and returns the uris of those that failed again. It goes on after one that fails for the first time.
 func (r *syncRun) storeFiles(ctx context.Context, a Access, items []Item, reject func(i Item, why string)) (left []string, err error) {
+	var first error
 	for _, i := range items {
 		var why *FileError
-		err := r.storeFile(ctx, i)
+		again, err := r.storeFile(ctx, a, i)
 		switch {
-		case a.LeavesOut(i.URI, err):
+		case again:
 			reject(i, "its file could not be downloaded; "+triedAgain)
 			left = append(left, i.URI)
 			if err := r.keepFile(ctx, i); err != nil {
@@ -75,6 +77,8 @@ func (r *syncRun) storeFiles(ctx context.Context, a Access, items []Item, reject
 			if _, err := r.Documents.Forget(ctx, r.teamID, r.id, i.URI); err != nil {
 				return nil, err
 			}
+		case IsOfOne(err):
+			first = cmp.Or(first, err)
 		case err != nil:
 			return nil, err
 		}
@@ -82,7 +86,7 @@ func (r *syncRun) storeFiles(ctx context.Context, a Access, items []Item, reject
 			return nil, err
 		}
 	}
-	return left, nil
+	return left, first
 }
 
 // keepFile stores what else is known of an item whose file cannot be read, such as who may read it now, and keeps the earlier file,
@@ -104,30 +108,33 @@ func (r *syncRun) keepFile(ctx context.Context, i Item) error {
 }
 
 // storeFile stores an item with its file. An unchanged file is not read again: only what else is known about the item
-// changes. It returns a *FileError for a file that is left out.
-func (r *syncRun) storeFile(ctx context.Context, i Item) error {
+// changes. It returns a *FileError for a file that is left out, and otherwise what Access.Try returns for the download.
+func (r *syncRun) storeFile(ctx context.Context, a Access, i Item) (leftOut bool, err error) {
 	if i.File.Bytes > MaxFile {
-		return &FileError{fmt.Sprintf("it has more than %d MB", MaxFile>>20)}
+		return false, &FileError{fmt.Sprintf("it has more than %d MB", MaxFile>>20)}
 	}
 	rules, err := r.Resolve(ctx, r.teamID, i.Access)
 	if err != nil {
-		return fmt.Errorf("resolve who may read: %w", err)
+		return false, fmt.Errorf("resolve who may read: %w", err)
 	}
 	unchanged, err := r.hasFile(ctx, i)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if unchanged {
 		err := r.putFile(ctx, i, rules[0], nil)
 		if !errors.Is(err, document.ErrNoContent) { // it was removed in between
-			return err
+			return false, err
 		}
 	}
-	file, err := i.File.Read(ctx)
-	if err != nil {
+	var file []byte
+	if leftOut, err = a.Try(ctx, i.URI, func(ctx context.Context) error {
+		file, err = i.File.Read(ctx)
 		return err
+	}); leftOut || err != nil {
+		return leftOut, err
 	}
-	return r.putFile(ctx, i, rules[0], file)
+	return false, r.putFile(ctx, i, rules[0], file)
 }
 
 // hasFile reports whether the stored item of i has the file of i.

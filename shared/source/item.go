@@ -56,6 +56,8 @@ type Item struct {
 	KeepBody bool `json:"-"`
 	// CommentsUnread means that not all comments on it could be read, which are items with its uri and a fragment. See keepComments.
 	CommentsUnread bool `json:"-"`
+	// CommentsDenied means that the provider refuses to show them, with CommentsUnread.
+	CommentsDenied bool `json:"-"`
 	// Listed is set by a sync: the provider has had the item as it is since.
 	Listed time.Time `json:"-"`
 }

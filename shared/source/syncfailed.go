@@ -13,12 +13,11 @@ import (
 	"docent/shared/search"
 )
 
-// maxFailed is the most of a part that is tried again by each sync. Of more, a full scan does.
-const maxFailed = 50
-
-// RetryTime is how long a connector tries again what earlier syncs could not read, so that a run of a few minutes gets beyond it. The
-// next sync begins with the rest.
-const RetryTime = 30 * time.Second
+// Bounds of what is remembered of a part.
+const (
+	maxFailed      = 50        // tried again by each sync; of more, a full scan does
+	maxFailedBytes = 200 << 10 // of the uris of those on the page that is being read
+)
 
 // triedAgain is how the reason of SyncPage.Failed ends.
 const triedAgain = "later syncs try again"
@@ -26,27 +25,39 @@ const triedAgain = "later syncs try again"
 // FailedAgain returns an entry of SyncPage.Failed. what is the start of a sentence about the item.
 func FailedAgain(uri, what string) SkippedItem { return SkippedItem{uri, what + "; " + triedAgain} }
 
-// noteFailed remembers what err could not read, so that the next sync of the part goes on without it if it fails again. It returns
-// err, or the error of saving that.
-func (r *syncRun) noteFailed(ctx context.Context, part string, p *partState, err error) error {
-	var failed *SyncError
-	if ctx.Err() != nil || !errors.As(err, &failed) || failed.URI == "" || slices.Contains(p.Failed, failed.URI) {
-		return err
+// noteFailed remembers what the reading that ended with err could not read, so that the next one goes on without it if it fails again.
+// It reports whether there was any. It returns err, or the error of saving.
+func (r *syncRun) noteFailed(ctx context.Context, part string, p *partState, t *tries, err error) (bool, error) {
+	if err == nil || len(t.fresh) == 0 {
+		return false, err
 	}
-	p.addFailed(failed.URI)
-	if err := r.savePart(ctx, part, p); err != nil {
-		return err
+	for _, uri := range t.fresh {
+		p.Failed = append(slices.Clone(p.Failed), uri)
+		t.known[uri] = true
 	}
-	return err
+	t.fresh = nil
+	for size := 0; ; size = 0 {
+		for _, uri := range p.Failed {
+			size += len(uri)
+		}
+		if size <= maxFailedBytes {
+			break
+		}
+		p.Failed = p.Failed[1:]
+	}
+	if p.FailedBy == 0 {
+		p.FailedBy = r.state.Began
+	}
+	// What took minutes to find out is kept also when the time is over.
+	if err := r.savePart(context.WithoutCancel(ctx), part, p); err != nil {
+		return false, err
+	}
+	return true, err
 }
 
-func (p *partState) addFailed(uri string) {
-	p.Failed = append(slices.Clone(p.Failed), uri)
-	p.Failed = p.Failed[max(0, len(p.Failed)-maxFailed):]
-}
-
-// updateFailed removes from p.Failed what was read with a page, and moves to its end what failed again and the files that did.
-func (p *partState) updateFailed(page SyncPage, files []string) {
+// updateFailed removes from p.Failed what was read with a page. It moves to its end what failed again, the files that did among it, but
+// not what was not tried again for lack of time.
+func (p *partState) updateFailed(page SyncPage, files []string, t *tries) {
 	again := slices.Clone(files)
 	for _, f := range page.Failed {
 		again = append(again, f.URI)
@@ -61,17 +72,21 @@ func (p *partState) updateFailed(page SyncPage, files []string) {
 	for _, uri := range slices.Concat(page.Unread, page.Removed) {
 		read[uri] = true
 	}
-	p.Failed = slices.DeleteFunc(slices.Clone(p.Failed), func(uri string) bool { return read[uri] || slices.Contains(again, uri) })
+	p.Failed = slices.DeleteFunc(slices.Clone(p.Failed), func(uri string) bool {
+		left := slices.Contains(again, uri)
+		return read[uri] && !left || left && t.failed[uri]
+	})
 	for _, uri := range again {
 		if !slices.Contains(p.Failed, uri) {
-			p.addFailed(uri)
+			p.Failed = append(p.Failed, uri)
 		}
 	}
+	p.Failed = p.Failed[max(0, len(p.Failed)-maxFailed):]
 }
 
 // keepComments keeps the stored comments on the items of a page whose comments could not all be read, but for those on the page. It
-// hides them from everybody but team keys, until a sync reads them, if the item has changed or has other readers, because somebody may
-// no longer be allowed to read them. If scanned, it hides those with other readers than the item as well: who belongs to a role, for
+// hides them from everybody but team keys, until a sync reads them, if the item has changed or has other readers, or if its provider
+// refuses to show them, because somebody may no longer be allowed to read them. If scanned, it hides those with other readers than the item as well: who belongs to a role, for
 // instance, may have changed. It returns their uris if scanned, so that a full scan does not take them for deleted.
 func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) (kept []string, err error) {
 	on := map[string]bool{} // uris of the items, and whether all their comments are hidden
@@ -93,6 +108,7 @@ func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) 
 		if err != nil {
 			return nil, err
 		}
+		hidden = hidden || i.CommentsDenied
 		if on[i.URI] = hidden; hidden || scanned {
 			space, _ := spaceOf(i.SourceType)
 			wanted[space] = true

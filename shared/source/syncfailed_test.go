@@ -1,11 +1,14 @@
 package source_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"docent/shared/access"
@@ -13,9 +16,11 @@ import (
 	"docent/shared/source"
 )
 
-// failing is a provider of one part with three items on one page, of which some cannot be read.
+// failing is a provider of one part with items on one page, of which some cannot be read.
 type failing struct {
+	items  int             // 0: three
 	broken map[string]bool // uris
+	hangs  map[string]bool // uris of those that are never returned
 	text   string
 	reader string
 	before [][]string // Access.Failed of each reading
@@ -31,35 +36,50 @@ func (f *failing) IsDeleted(context.Context, source.Access, string, string) (boo
 	return false, nil
 }
 
-func (f *failing) Read(_ context.Context, a source.Access, _ string, _ []byte) iter.Seq2[source.SyncPage, error] {
+func (f *failing) Read(ctx context.Context, a source.Access, _ string, _ []byte) iter.Seq2[source.SyncPage, error] {
 	f.before = append(f.before, a.Failed)
 	return source.Pages(func(yield func(source.SyncPage) bool) error {
 		page := source.SyncPage{Last: true, Checkpoint: []byte("{}")}
-		for _, uri := range uris("a", 3) {
+		var first error
+		for _, uri := range uris("a", cmp.Or(f.items, 3)) {
 			i := source.Item{URI: uri, Title: uri, Body: f.text, SourceType: "documentation", Access: &access.Names{Users: []string{f.reader}, Groups: []string{}}}
-			if f.broken[uri] {
-				err := error(&source.SyncError{Code: source.Unreadable, Detail: "Broken."})
-				if !a.LeavesOut(uri, err) {
-					return err
-				}
+			leftOut, err := a.Try(ctx, uri, func(ctx context.Context) error { return f.request(ctx, uri) })
+			switch {
+			case leftOut:
 				page.Failed, i.KeepBody = append(page.Failed, source.FailedAgain(uri, "broken")), true
+			case source.IsOfOne(err):
+				first = cmp.Or(first, err)
+				continue
+			case err != nil:
+				return err
 			}
 			page.Items = append(page.Items, i)
 		}
-		yield(page)
-		return nil
+		if first == nil {
+			yield(page)
+		}
+		return first
 	})
+}
+
+// request asks for one item.
+func (f *failing) request(ctx context.Context, uri string) error {
+	switch {
+	case f.hangs[uri]:
+		<-ctx.Done()
+		return ctx.Err()
+	case f.broken[uri]:
+		return &source.SyncError{Code: source.Unreadable, Detail: "Broken."}
+	}
+	return nil
 }
 
 // TestAnItemThatFailsIsLeftOutByTheNextSync: what is stored of it keeps its text and gets its new readers, and it is known in a full scan
 // as well.
 func TestAnItemThatFailsIsLeftOutByTheNextSync(t *testing.T) {
 	t.Parallel()
-	l := newLibrary(t, newShelf())
 	f := &failing{broken: map[string]bool{}, text: "First.", reader: "ada"}
-	c := l.syncer.Connections["shelf"]
-	c.Connector = f
-	l.syncer.Connections["shelf"] = c
+	l := failingLibrary(t, f)
 	stored := func() (out []string) {
 		t.Helper()
 		for e, err := range l.syncer.Documents.Items(t.Context(), l.team, l.id, search.Documentation, true) {
@@ -105,13 +125,79 @@ func TestAnItemThatFailsIsLeftOutByTheNextSync(t *testing.T) {
 func TestOnlyFailuresOfOneItemAreRemembered(t *testing.T) {
 	t.Parallel()
 	a := source.Access{Failed: []string{"x"}}
-	for _, e := range []*source.SyncError{{Code: source.RateLimited, RetryAt: time.Now(), AllParts: true}, {Code: source.Unauthorized},
+	try := func(uri string, e *source.SyncError) (bool, error) {
+		return a.Try(t.Context(), uri, func(context.Context) error { return e })
+	}
+	for _, e := range []*source.SyncError{{Code: source.RateLimited, RetryAt: time.Now(), AllParts: true},
 		{Code: source.Unauthorized, AllParts: true}, {Code: source.Unreadable, RetryAt: time.Now()}, {Code: source.Blocked, AllParts: true}} {
-		if a.LeavesOut("x", e) || e.URI != "" {
+		if leftOut, err := try("x", e); leftOut || source.IsOfOne(err) || !errors.Is(err, e) {
 			t.Errorf("%+v", e)
 		}
 	}
-	if e := (&source.SyncError{Code: source.Refused}); a.LeavesOut("y", e) || e.URI != "y" || !a.LeavesOut("x", e) {
-		t.Errorf("%+v", e)
+	for _, code := range []string{source.Refused, source.Unauthorized} {
+		if leftOut, err := try("y", &source.SyncError{Code: code}); leftOut || !source.IsOfOne(err) {
+			t.Errorf("%s: %t %v", code, leftOut, err)
+		}
+		if leftOut, err := try("x", &source.SyncError{Code: code}); !leftOut || err != nil {
+			t.Errorf("%s: %t %v", code, leftOut, err)
+		}
 	}
+}
+
+// failingLibrary returns a library that is read by f.
+func failingLibrary(t *testing.T, f *failing) *library {
+	l := newLibrary(t, newShelf())
+	c := l.syncer.Connections["shelf"]
+	c.Connector = f
+	l.syncer.Connections["shelf"] = c
+	return l
+}
+
+// TestNoNumberOfFailingItemsHoldsUpTheOthers: the first sync says that one fails. The second one goes on without all that do.
+func TestNoNumberOfFailingItemsHoldsUpTheOthers(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{2, 120} {
+		f := &failing{items: n + 1, broken: map[string]bool{}, text: "Text.", reader: "ada"}
+		for _, uri := range uris("a", n+1)[1:] {
+			f.broken[uri] = true
+		}
+		l := failingLibrary(t, f)
+		l.mustSync()
+		if got := code(l.shown()); got != source.Unreadable {
+			t.Errorf("%d: first %q", n, got)
+		}
+		l.clock.Advance(2 * time.Minute)
+		l.mustSync()
+		if got := code(l.shown()); got != source.ItemRejected {
+			t.Errorf("%d: then %q", n, got)
+		}
+		l.wantItems("a/1")
+	}
+}
+
+// TestItemsThatAreNeverReturnedHoldUpNoOther: each run of a sync gets beyond one more of them, though the turn of a run is over after
+// some minutes.
+func TestItemsThatAreNeverReturnedHoldUpNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const hanging = 5
+		f := &failing{items: hanging + 1, hangs: map[string]bool{}, text: "Text.", reader: "ada"}
+		for _, uri := range uris("a", hanging+1)[:hanging] {
+			f.hangs[uri] = true
+		}
+		l := failingLibrary(t, f)
+		runs := 0
+		for ; runs < 2*hanging && code(l.shown()) != source.ItemRejected; runs++ {
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); err != nil && !errors.Is(err, source.ErrUnfinished) {
+				t.Errorf("run %d: %v", runs, err)
+			}
+			cancel()
+			l.clock.Advance(2 * time.Minute)
+		}
+		if runs > hanging+1 {
+			t.Errorf("%d runs", runs)
+		}
+		l.wantItems("a/6")
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -30,11 +31,7 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 	}
 	r.state.Part = part
 	begun := p.Checkpoint != nil || p.Before != nil
-	err := r.readPages(ctx, part, &p)
-	if errors.Is(err, ErrFullScanNeeded) {
-		p.startFullScan(r.now().UnixMilli())
-		err = r.readPages(ctx, part, &p)
-	}
+	err := r.readAround(ctx, part, &p)
 	if errors.Is(err, ErrPartGone) {
 		if p.Listed || begun || p.Checkpoint != nil { // else nothing was read of it
 			if removed := r.removePart(ctx, part); removed != nil {
@@ -51,21 +48,45 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 }
 
 func (p *partState) startFullScan(now int64) {
-	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed}
+	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy}
+}
+
+// readAround reads a part to its end, and again from the last page that was saved after it has found records that fail for the first
+// time, which are left out then if they still fail. The first sync that finds some ends, because they may be well in a minute, and many
+// may fail at a time. Those after it go on, so that no number of such records holds up the part.
+func (r *syncRun) readAround(ctx context.Context, part string, p *partState) error {
+	t := newTries(p.Failed)
+	for {
+		err := r.readPages(ctx, part, p, t)
+		if errors.Is(err, ErrFullScanNeeded) {
+			p.startFullScan(r.now().UnixMilli())
+			err = r.readPages(ctx, part, p, t)
+		}
+		noted, err := r.noteFailed(ctx, part, p, t, err)
+		switch {
+		case !noted || p.FailedBy == r.state.Began || !IsOfOne(err):
+			return err
+		case t.spent():
+			t.again, t.first = 0, 0
+		}
+		if deadline, ends := ctx.Deadline(); ends && time.Until(deadline) < againTime-t.again+firstTime-t.first+stopBefore {
+			return ErrUnfinished
+		}
+	}
 }
 
 // readPages reads and stores the pages of a part in order.
-func (r *syncRun) readPages(ctx context.Context, part string, p *partState) error {
+func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *tries) error {
 	access := r.access
 	if _, retries := r.Connector.(Retrier); retries {
-		access.Failed = slices.Clone(p.Failed)
+		access.Failed, access.tries = slices.Clone(p.Failed), t
 	}
 	if p.Before != nil {
 		access.Before, access.Stored = p.Before, r.stored
 	}
 	for page, err := range r.Connector.Read(ctx, access, part, p.Checkpoint) {
 		if err != nil {
-			return cmp.Or(ctx.Err(), r.noteFailed(ctx, part, p, err))
+			return cmp.Or(ctx.Err(), err)
 		}
 		if len(page.Checkpoint) > MaxCheckpoint {
 			return fmt.Errorf("the checkpoint of %s has %d bytes", part, len(page.Checkpoint))
@@ -77,9 +98,9 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState) erro
 		page.Unread = append(page.Unread, comments...)
 		left, err := r.storePage(ctx, access, page)
 		if err != nil {
-			return r.noteFailed(ctx, part, p, err)
+			return err
 		}
-		p.updateFailed(page, left)
+		p.updateFailed(page, left, t)
 		if err := r.addParts(ctx, page.Parts); err != nil {
 			return err
 		}
@@ -92,7 +113,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState) erro
 			p.Pages++
 		}
 		if page.Last {
-			p.LastReadBy, p.ScanRead, p.Before = r.state.Began, p.ScanStarted != 0, nil
+			p.LastReadBy, p.ScanRead, p.Before, p.FailedBy = r.state.Began, p.ScanStarted != 0, nil, 0
 			if part == PartList && p.ScanRead {
 				p.endFullScan() // it has no items that could be gone
 			}

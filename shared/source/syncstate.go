@@ -153,8 +153,10 @@ type partBody struct {
 	LastScanStarted int64  `json:"lastWalk,omitempty"`  // when the last finished full scan started
 	LastReadBy      int64  `json:"readUntil,omitempty"` // start time of the sync that last read it
 	Listed          bool   `json:"listed,omitempty"`    // PartList named it
-	// Failed are the uris of what could not be read, the latest last; see Access.Failed.
+	// Failed are the uris of what could not be read, the latest last; see Access.Try.
 	Failed []string `json:"failed,omitempty"`
+	// FailedBy is the start of the first sync that found new ones, if none has read the part to its end since.
+	FailedBy int64 `json:"failedBy,omitempty"`
 }
 
 func (p partState) item(teamID, id, part string) (table.Item, error) {

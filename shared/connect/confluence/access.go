@@ -1,6 +1,7 @@
 package confluence
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"net/url"
@@ -121,6 +122,7 @@ func (r *reading) prepare(ctx context.Context, found []content, about map[id]con
 			add(above)
 		}
 	}
+	var first error // of a page that fails for the first time; the others are tried, to find all that do
 	for chunk := range slices.Chunk(wanted, perLookup) {
 		known, err := r.byID(ctx, chunk)
 		if err != nil {
@@ -130,12 +132,14 @@ func (r *reading) prepare(ctx context.Context, found []content, about map[id]con
 			r.learn(p)
 		}
 		for _, one := range chunk {
-			if err := r.readRestriction(ctx, one); err != nil {
+			if err := r.readRestriction(ctx, one); source.IsOfOne(err) {
+				first = cmp.Or(first, err)
+			} else if err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return first
 }
 
 // learn remembers the restrictions that came with a page.
@@ -151,20 +155,25 @@ func (r *reading) readRestriction(ctx context.Context, page id) error {
 	if _, known := r.restricted[page]; known {
 		return nil
 	}
-	one, err := atlassian.Get[restriction](ctx, r.Site, "the restrictions of page "+string(page),
-		"/rest/api/content/"+string(page)+"/restriction/byOperation/read", url.Values{"expand": {"restrictions.user,restrictions.group"}})
-	if atlassian.Invisible(err) {
+	var one restriction
+	invisible := false
+	leftOut, err := r.before.Try(ctx, r.pageURI(page), func(ctx context.Context) (err error) {
+		one, err = atlassian.Get[restriction](ctx, r.Site, "the restrictions of page "+string(page),
+			"/rest/api/content/"+string(page)+"/restriction/byOperation/read", url.Values{"expand": {"restrictions.user,restrictions.group"}})
+		if invisible = atlassian.Invisible(err); invisible {
+			return nil
+		}
+		return err
+	})
+	switch {
+	case invisible:
 		r.restricted[page] = atlassian.Audience{}
 		r.Unknown("the restrictions of page "+string(page), "let the account of the token view it")
-		return nil
-	}
-	if r.before.LeavesOut(r.pageURI(page), err) {
+	case leftOut:
 		r.restricted[page] = atlassian.Audience{}
 		r.private[page] = true
 		r.closed = append(r.closed, source.FailedAgain(r.pageURI(page), "Confluence does not return who may read it, so that no person does"))
-		return nil
-	}
-	if err == nil {
+	case err == nil:
 		r.restricted[page] = r.audienceOf(&one)
 	}
 	return err

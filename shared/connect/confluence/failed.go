@@ -9,16 +9,12 @@ import (
 	"docent/shared/source"
 )
 
-// retry tries again what earlier syncs could not read: files, and who may read a page. What depends on the latter is opened by the next
-// full scan.
+// retry tries again what earlier syncs could not read: files, and who may read a page. When that is known again, a full scan opens what
+// depends on it.
 func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
 	r.ctx = ctx
 	var page source.SyncPage
-	begun := r.Now()
 	for _, uri := range r.before.Failed {
-		if r.Now().Sub(begun) > source.RetryTime {
-			break
-		}
 		var err error
 		if on, comment, ok := r.idsOf(uri); ok && comment == "" {
 			err = r.readRestriction(ctx, on)
@@ -29,7 +25,8 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 			return err
 		}
 	}
-	page.Failed, page.Unread = append(page.Failed, r.closed...), append(page.Unread, r.opened()...)
+	opened := r.opened()
+	page.Failed, page.Unread = append(page.Failed, r.closed...), append(page.Unread, opened...)
 	r.closed = nil
 	if len(page.Failed)+len(page.Unread)+len(page.Items) == 0 {
 		return nil
@@ -38,18 +35,25 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 	if !yield(page) {
 		return source.ErrStopped
 	}
+	if len(opened) > 0 {
+		return source.ErrFullScanNeeded // what depends on them gets its readers
+	}
 	return nil
 }
 
 // retryFile adds an attachment to page, which the sync then downloads.
 func (r *reading) retryFile(ctx context.Context, uri string, file id, page *source.SyncPage) error {
-	found, err := r.search(ctx, url.Values{"cql": {"id in (" + strings.TrimPrefix(string(file), "att") + ")"}, "expand": {r.expand()}, "limit": {strconv.Itoa(perPage)}})
+	var found results
+	leftOut, err := r.before.Try(ctx, uri, func(ctx context.Context) (err error) {
+		found, err = r.search(ctx, url.Values{"cql": {"id in (" + strings.TrimPrefix(string(file), "att") + ")"}, "expand": {r.expand()}, "limit": {strconv.Itoa(perPage)}})
+		return err
+	})
 	var some source.SyncPage
-	if err == nil {
+	if !leftOut && err == nil {
 		some, err = r.page(ctx, found.Results)
 	}
 	switch {
-	case r.before.LeavesOut(uri, err):
+	case leftOut:
 		page.Failed = append(page.Failed, source.FailedAgain(uri, "Confluence does not return it"))
 		return nil
 	case err != nil:

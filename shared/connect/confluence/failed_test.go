@@ -72,7 +72,7 @@ func TestAFileThatFailsHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// TestAPageWhoseReadersFailHoldsUpNoOther: it fails one sync. Then nobody reads what is below it, until a full scan knows who may.
+// TestAPageWhoseReadersFailHoldsUpNoOther: it fails one sync. Then nobody reads what is below it, until it is known who may.
 func TestAPageWhoseReadersFailHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, cloud bool) {
@@ -98,7 +98,6 @@ func TestAPageWhoseReadersFailHoldsUpNoOther(t *testing.T) {
 		s.syncAfter(16*time.Minute, source.ItemRejected, "who may read it")
 		s.Before(nil)
 		s.syncAfter(16*time.Minute, "", "")
-		s.syncAfter(7*time.Hour, "", "")
 		closed(false)
 		s.want("Below", "Other")
 	})

@@ -141,10 +141,8 @@ type session struct {
 	kind     string
 	html     string // URL of the project's pages, with a slash at the end
 	about    *about
-	// leavesOut and failed are those of the source.Access.
-	leavesOut func(uri string, err error) bool
-	failed    []string
-	unknown   string // why some readers are unknown; empty: they are not
+	access   source.Access
+	unknown  string // why some readers are unknown; empty: they are not
 }
 
 func (c *Connector) open(a source.Access, part string) (*session, error) {
@@ -157,8 +155,7 @@ func (c *Connector) open(a source.Access, part string) (*session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("base URL: %w", err)
 	}
-	s := &session{Connector: c, settings: a.Settings, project: project, kind: kind, html: base + project + "/-/",
-		leavesOut: a.LeavesOut, failed: a.Failed,
+	s := &session{Connector: c, settings: a.Settings, project: project, kind: kind, html: base + project + "/-/", access: a,
 		key: base + " " + project + " " + a.Secrets[accessToken]}
 	header := http.Header{"Accept": {"application/json"}}
 	if token := a.Secrets[accessToken]; token != "" {

@@ -1,6 +1,7 @@
 package gitlab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ const (
 
 // readRecords reads the issues or merge requests that changed since p.
 func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yield func(source.SyncPage) bool) error {
-	if !whole && !p.Retried && len(s.failed) > 0 {
+	if !whole && !p.Retried && len(s.access.Failed) > 0 {
 		p.Retried = true
 		if err := s.retry(ctx, p, yield); err != nil {
 			return err
@@ -41,12 +42,16 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yie
 		}
 		begun := p.Since
 		var page source.SyncPage
+		var first error // of a record that fails for the first time; the others are tried, to find all that do
 		asked := 0
 		for i, r := range records {
 			if r.UpdatedAt.Equal(p.Since) && slices.Contains(p.Read, r.Number) {
 				continue // read before, and not changed since
 			}
-			if err := s.add(ctx, &page, r); err != nil {
+			if err := s.add(ctx, &page, r); source.IsOfOne(err) {
+				first = cmp.Or(first, err)
+				continue
+			} else if err != nil {
 				return err
 			}
 			if p.pass(r, s.Now()); r.Confidential && !p.Confidential {
@@ -58,13 +63,16 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yie
 			if r.Notes > 0 {
 				asked++
 			}
-			if (asked == notesAPage || len(page.Failed) > 0) && i+1 < len(records) { // a failure may have taken minutes
+			if first == nil && (asked == notesAPage || len(page.Failed) > 0) && i+1 < len(records) { // a failure may have taken a minute
 				page.Checkpoint = source.EncodeCheckpoint(p)
 				if !yield(page) {
 					return source.ErrStopped
 				}
 				page, asked = source.SyncPage{}, 0
 			}
+		}
+		if first != nil {
+			return first
 		}
 		switch {
 		case more && p.Since.Equal(begun):
@@ -87,22 +95,24 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yie
 // retry reads the records that earlier syncs could not read.
 func (s *session) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
 	page := source.SyncPage{Checkpoint: source.EncodeCheckpoint(p)}
-	begun := s.Now()
-	for _, uri := range s.failed {
+	for _, uri := range s.access.Failed {
 		number, err := strconv.Atoi(path.Base(uri))
 		if err != nil {
 			continue
 		}
-		if s.Now().Sub(begun) > source.RetryTime {
-			break
-		}
-		r, _, err := rest.Get[record](ctx, s.api, "/"+s.kind+"/"+strconv.Itoa(number))
-		var failed *source.SyncError
+		var r record
+		gone := false
+		leftOut, err := s.access.Try(ctx, uri, func(ctx context.Context) (err error) {
+			if r, _, err = rest.Get[record](ctx, s.api, "/"+s.kind+"/"+strconv.Itoa(number)); isGone(err) {
+				gone, err = true, nil
+			}
+			return err
+		})
 		switch {
-		case errors.As(err, &failed) && failed.Code == source.NotThere: // the next full scan asks whether it is deleted
+		case gone: // the next full scan asks whether it is deleted
 			page.Unread = append(page.Unread, uri)
 			continue
-		case s.leavesOut(uri, err):
+		case leftOut:
 			page.Failed = append(page.Failed, source.FailedAgain(uri, "GitLab does not return it"))
 			continue
 		case err == nil:
@@ -121,20 +131,14 @@ func (s *session) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 // add adds a record to page, unless it was deleted in the meantime. Of one whose comments cannot be read once more, only what else is
 // known is stored.
 func (s *session) add(ctx context.Context, page *source.SyncPage, r record) error {
-	notes, err := s.notesOf(ctx, r)
 	uri := s.uri(r.Number)
-	var failed *source.SyncError
-	unread := false
+	notes, unread, err := s.notesOf(ctx, r)
 	switch {
-	case errors.As(err, &failed) && failed.Code == source.NotThere:
+	case isGone(err):
 		return nil // the next full scan asks whether it is deleted
-	case s.leavesOut(uri, err):
-		unread = true
+	case unread:
 		page.Failed = append(page.Failed, source.FailedAgain(uri, "GitLab does not return the comments on it"))
 	case err != nil:
-		if failed != nil {
-			failed.Detail = fmt.Sprintf("the comments on %s %d: %s", s.noun(), r.Number, failed.Detail)
-		}
 		return err
 	}
 	item := r.item(s.kind, s.project, uri, notes)
@@ -192,22 +196,29 @@ func nextPage(header http.Header, page, n int) int {
 	return page + 1
 }
 
-// notesOf returns the comments on a record.
-func (s *session) notesOf(ctx context.Context, r record) ([]note, error) {
+// notesOf returns the comments on a record that everyone who may read it may read, up to those that exceed maxText. unread means that
+// they cannot be read once more.
+func (s *session) notesOf(ctx context.Context, r record) (all []note, unread bool, err error) {
 	if r.Notes == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
-	return s.notes(ctx, r.Number)
-}
-
-// notes returns the comments on a record that everyone who may read it may read, up to those that exceed maxText.
-func (s *session) notes(ctx context.Context, number int) ([]note, error) {
-	var all []note
 	size := 0
 	for page := 1; page > 0 && len(all) < maxNotes && size <= maxText; {
-		some, header, err := rest.Get[[]note](ctx, s.api, fmt.Sprintf("/%s/%d/notes?activity_filter=only_comments&order_by=created_at&sort=asc&per_page=%d&page=%d", s.kind, number, perPage, page))
-		if err != nil {
-			return nil, err
+		var some []note
+		var header http.Header
+		var gone error
+		unread, err := s.access.Try(ctx, s.uri(r.Number), func(ctx context.Context) (err error) {
+			some, header, err = rest.Get[[]note](ctx, s.api, fmt.Sprintf("/%s/%d/notes?activity_filter=only_comments&order_by=created_at&sort=asc&per_page=%d&page=%d", s.kind, r.Number, perPage, page))
+			var failed *source.SyncError
+			if isGone(err) {
+				gone, err = err, nil
+			} else if errors.As(err, &failed) {
+				failed.Detail = fmt.Sprintf("the comments on %s %d: %s", s.noun(), r.Number, failed.Detail)
+			}
+			return err
+		})
+		if err = cmp.Or(err, gone); unread || err != nil {
+			return nil, unread, err
 		}
 		for _, n := range some {
 			if !n.System && !n.Internal && !n.Confidential {
@@ -216,7 +227,13 @@ func (s *session) notes(ctx context.Context, number int) ([]note, error) {
 		}
 		page = nextPage(header, page, len(some))
 	}
-	return all, nil
+	return all, false, nil
+}
+
+// isGone reports whether err says that GitLab has no such record.
+func isGone(err error) bool {
+	var failed *source.SyncError
+	return errors.As(err, &failed) && failed.Code == source.NotThere
 }
 
 func (s *session) noun() string {

@@ -100,7 +100,7 @@ func TestTheCommentsOfAnIssueAreBoundedInBytes(t *testing.T) {
 	a := serve(t, nil, map[string]any{"/comment": map[string]any{"comments": comments, "total": 5000}})
 	i := issue{Key: "OPS-1"}
 	i.Fields.Comment.Total = 5000
-	if err := a.open(a.Access, "OPS").listComments(t.Context(), &i); err != nil {
+	if _, _, err := a.open(a.Access, "OPS").listComments(t.Context(), &i); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(i.Fields.Comment.Comments); n != 400 || a.asked["/comment"] != 4 {

@@ -1,6 +1,7 @@
 package jira_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -100,4 +101,69 @@ func TestAnIssueWhoseCommentsFailHoldsUpNoOther(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestManyIssuesWhoseCommentsFailHoldUpNoOther: the second sync goes on without all of them, on each page of the search.
+func TestManyIssuesWhoseCommentsFailHoldUpNoOther(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		s.Change(func() { s.Inline = 1 })
+		want := []string{}
+		for n := range 120 {
+			one := issue(n + 1)
+			if want = append(want, fmt.Sprint("OPS-", n+1)); n%40 > 0 {
+				one.Comments = []jiratest.Comment{comment(2 * n), comment(2*n + 1)}
+				want = append(want, fmt.Sprintf("OPS-%d#comment-%d", n+1, 2*n))
+			}
+			s.put(one)
+		}
+		s.Before(func(path string, w http.ResponseWriter) bool {
+			if !strings.Contains(path, "/comment") {
+				return false
+			}
+			w.WriteHeader(http.StatusInternalServerError)
+			return true
+		})
+		s.MustSync()
+		s.clock.Advance(2 * time.Minute)
+		s.MustSync()
+		if e := s.Shown().LastError; e == nil || e.Code != source.ItemRejected {
+			t.Errorf("the source shows %+v", e)
+		}
+		s.want(want...)
+	})
+}
+
+// TestCommentsThatMayNotBeReadAreHidden: a refusal of one issue's comments is about these alone. Nobody goes on reading what is stored of
+// them, though the issue has not changed.
+func TestCommentsThatMayNotBeReadAreHidden(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		s.Change(func() { s.Inline = 1 })
+		limited := issue(2)
+		limited.Comments = []jiratest.Comment{comment(7), comment(8)}
+		s.put(issue(1), limited)
+		s.MustSync()
+		s.put(issue(3))
+		s.Before(func(path string, w http.ResponseWriter) bool {
+			if !strings.Contains(path, "/issue/OPS-2/comment") {
+				return false
+			}
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		})
+		s.clock.Advance(7 * time.Hour) // a full scan is due
+		s.MustSync()
+		s.clock.Advance(2 * time.Minute)
+		s.MustSync()
+		if e := s.Shown().LastError; e == nil || e.Code != source.ItemRejected || !strings.Contains(e.Detail, "the account of the token may not read all comments on it") {
+			t.Errorf("the source shows %+v", e)
+		}
+		s.want("OPS-1", "OPS-2", "OPS-2#comment-7", "OPS-2#comment-8", "OPS-3")
+		if n := s.Items()[s.URL+"/browse/OPS-2#comment-8"].Access.Names(); n == nil || len(n.Users)+len(n.Groups) > 0 {
+			t.Errorf("the comment is read by %v", n)
+		}
+	})
 }

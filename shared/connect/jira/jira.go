@@ -9,6 +9,7 @@
 package jira
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -214,17 +215,25 @@ func (r *reading) search(ctx context.Context, p checkpoint, most int) (results, 
 // that not all are in memory.
 func (r *reading) page(ctx context.Context, found []issue, part func(source.SyncPage) error) (source.SyncPage, error) {
 	var page source.SyncPage
+	var first error // of an issue that fails for the first time; the others are tried, to find all that do
 	size := 0
 	for n, i := range found {
 		if project, _, _ := strings.Cut(i.Key, "-"); !strings.EqualFold(project, r.project) {
 			continue
 		}
-		unread, err := r.readComments(ctx, &i)
+		unread, denied, err := r.readComments(ctx, &i)
+		if source.IsOfOne(err) {
+			first = cmp.Or(first, err)
+			continue
+		}
 		if err != nil {
 			return page, err
 		}
 		if unread {
 			page.Failed = append(page.Failed, source.FailedAgain(r.issueURI(i.Key), "Jira does not return all comments on it"))
+		}
+		if denied {
+			page.Failed[len(page.Failed)-1] = source.FailedAgain(r.issueURI(i.Key), "the account of the token may not read all comments on it")
 		}
 		readers, err := r.readersOf(ctx, i)
 		if err != nil {
@@ -235,7 +244,7 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 			page.Items, size = append(page.Items, item), size+len(item.Body)
 		}
 		item := r.issueItem(i, comments.all)
-		item.CommentsUnread = unread
+		item.CommentsUnread, item.CommentsDenied = unread, denied
 		add(item)
 		for _, c := range i.Fields.Comment.Comments {
 			who, err := comments.of(ctx, c)
@@ -244,7 +253,7 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 			}
 			add(r.commentItem(i, c, who))
 		}
-		if page.Notice = r.Notice; r.failed == nil && size > pageBytes && n+1 < len(found) {
+		if page.Notice = r.Notice; r.failed == nil && first == nil && size > pageBytes && n+1 < len(found) {
 			if err := part(page); err != nil {
 				return page, err
 			}
@@ -252,30 +261,34 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 		}
 	}
 	page.Notice = r.Notice
-	return page, r.failed
+	return page, cmp.Or(r.failed, first)
 }
 
 // retry reads the issues that earlier syncs could not read completely.
 func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
 	var found []issue
 	var left source.SyncPage
-	begun := r.Now()
 	for _, uri := range r.before.Failed {
 		key, _, ok := r.idsOf(uri)
 		if !ok {
 			continue
 		}
-		if r.Now().Sub(begun) > source.RetryTime {
-			break
-		}
-		one, err := atlassian.Get[issue](ctx, r.Site, "the issue "+key, r.api+"/issue/"+url.PathEscape(key), url.Values{"fields": {fields}})
+		var one issue
+		var invisible bool
+		again, err := r.before.Try(ctx, uri, func(ctx context.Context) (err error) {
+			one, err = atlassian.Get[issue](ctx, r.Site, "the issue "+key, r.api+"/issue/"+url.PathEscape(key), url.Values{"fields": {fields}})
+			if invisible = atlassian.Invisible(err); invisible {
+				return nil
+			}
+			return err
+		})
 		switch {
-		case atlassian.Invisible(err), err == nil && !strings.EqualFold(one.Key, key):
-			left.Unread = append(left.Unread, uri) // the next full scan asks what became of it
-		case r.before.LeavesOut(uri, err):
+		case again:
 			left.Failed = append(left.Failed, source.FailedAgain(uri, "Jira does not return it"))
 		case err != nil:
 			return err
+		case invisible || !strings.EqualFold(one.Key, key):
+			left.Unread = append(left.Unread, uri) // the next full scan asks what became of it
 		default:
 			found = append(found, one)
 		}
@@ -298,32 +311,36 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 	return add(page)
 }
 
-// readComments reads the comments of i that did not come with it. unread means that they cannot be read once more.
-func (r *reading) readComments(ctx context.Context, i *issue) (unread bool, err error) {
+// readComments reads the comments of i that did not come with it. unread means that they cannot be read once more, and denied that the
+// account may not.
+func (r *reading) readComments(ctx context.Context, i *issue) (unread, denied bool, err error) {
 	inline := i.Fields.Comment.Comments
-	err = r.listComments(ctx, i)
-	if unread = r.before.LeavesOut(r.issueURI(i.Key), err); unread {
-		if err = nil; len(i.Fields.Comment.Comments) < len(inline) {
-			i.Fields.Comment.Comments = inline
-		}
+	unread, denied, err = r.listComments(ctx, i)
+	if unread && len(i.Fields.Comment.Comments) < len(inline) {
+		i.Fields.Comment.Comments = inline
 	}
-	return unread, err
+	return unread, denied, err
 }
 
-// listComments replaces the comments that came with i by all, if there are more.
-func (r *reading) listComments(ctx context.Context, i *issue) error {
+// listComments replaces the comments that came with i by all, if there are more. Its results are those of readComments.
+func (r *reading) listComments(ctx context.Context, i *issue) (unread, denied bool, err error) {
 	list := &i.Fields.Comment
 	if len(list.Comments) >= list.Total {
-		return nil
+		return false, false, nil
 	}
 	const perList = 100
 	list.Comments = nil
 	size := 0
 	for start := 0; start < min(list.Total, maxComments) && size < maxCommentBytes; start = len(list.Comments) {
-		more, err := atlassian.Get[commentList](ctx, r.Site, "the comments on "+i.Key, r.api+"/issue/"+url.PathEscape(i.Key)+"/comment",
-			url.Values{"startAt": {strconv.Itoa(start)}, "maxResults": {strconv.Itoa(perList)}, "orderBy": {"created"}})
-		if err != nil {
+		var more commentList
+		unread, err = r.before.Try(ctx, r.issueURI(i.Key), func(ctx context.Context) error {
+			more, err = atlassian.Get[commentList](ctx, r.Site, "the comments on "+i.Key, r.api+"/issue/"+url.PathEscape(i.Key)+"/comment",
+				url.Values{"startAt": {strconv.Itoa(start)}, "maxResults": {strconv.Itoa(perList)}, "orderBy": {"created"}})
+			denied = atlassian.Invisible(err)
 			return err
+		})
+		if unread || err != nil {
+			return unread, denied, err
 		}
 		list.Comments = append(list.Comments, more.Comments...)
 		for _, c := range more.Comments {
@@ -333,5 +350,5 @@ func (r *reading) listComments(ctx context.Context, i *issue) error {
 			break
 		}
 	}
-	return nil
+	return false, false, nil
 }

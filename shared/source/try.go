@@ -1,0 +1,88 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// How long a run of a few minutes may take for requests about single records that fail, some of which are never answered. Each run gets
+// beyond what is known to fail, and then beyond one more.
+const (
+	againTime = time.Minute      // for all that failed before
+	firstTime = 90 * time.Second // for what fails for the first time
+)
+
+// tries is what a run of a sync knows about single records of a part that fail.
+type tries struct {
+	known        map[string]bool // uris of what failed before this reading
+	fresh        []string        // uris of what has failed for the first time
+	failed       map[string]bool // uris of what was tried in vain
+	again, first time.Duration   // the time it took
+	last         *SyncError      // of the latest in fresh
+}
+
+func newTries(failed []string) *tries {
+	t := &tries{known: map[string]bool{}, failed: map[string]bool{}}
+	for _, uri := range failed {
+		t.known[uri] = true
+	}
+	return t
+}
+
+// spent reports whether no more time is left for what fails for the first time.
+func (t *tries) spent() bool { return t.first >= firstTime }
+
+// Try calls read, which sends one request about what is at uri, and limits its time. leftOut means that it could not be read, as by an
+// earlier reading: the connector goes on without it, and lists it in SyncPage.Failed. If it has failed for the first time, err is a
+// *SyncError that has got the uri. The connector may then try others, to find all of a page that fail, but must not yield the page; it
+// ends with err. A later reading leaves out what fails again. An error that others would have too, or that says when to retry, concerns
+// no single item, and has no uri. What failed before and takes too long together is left out without another try.
+func (a Access) Try(ctx context.Context, uri string, read func(context.Context) error) (leftOut bool, err error) {
+	t := a.tries
+	if t == nil {
+		t = newTries(a.Failed)
+	}
+	known := t.known[uri]
+	most, spent := firstTime, &t.first
+	if known {
+		most, spent = againTime, &t.again
+	}
+	left := most - *spent
+	switch {
+	case left <= 0 && known:
+		return true, nil
+	case left <= 0:
+		return false, t.last
+	}
+	begun := time.Now()
+	timed, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	err = read(timed)
+	if err != nil && ctx.Err() == nil && errors.Is(timed.Err(), context.DeadlineExceeded) {
+		err = &SyncError{Code: Unreadable, Detail: fmt.Sprintf("The provider did not return %s within %s.", uri, left.Round(time.Second)), Cause: err}
+	}
+	var failed *SyncError
+	if !errors.As(err, &failed) || !failed.maybeOfOne() {
+		return false, err
+	}
+	*spent += time.Since(begun)
+	t.failed[uri] = true
+	failed.URI = uri
+	if !known {
+		if !slices.Contains(t.fresh, uri) {
+			t.fresh = append(t.fresh, uri)
+		}
+		t.last = failed
+		return false, err
+	}
+	return true, nil
+}
+
+// IsOfOne reports whether err, of Try, is about a single record.
+func IsOfOne(err error) bool {
+	var failed *SyncError
+	return errors.As(err, &failed) && failed.URI != ""
+}

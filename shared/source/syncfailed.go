@@ -55,8 +55,8 @@ func (r *syncRun) noteFailed(ctx context.Context, part string, p *partState, t *
 	return true, err
 }
 
-// updateFailed removes from p.Failed what was read with a page. It moves to its end what failed again, the files that did among it, but
-// not what was not tried again for lack of time.
+// updateFailed removes from p.Failed what was read with a page, and adds what was left out, the files among it. What was tried in vain
+// moves to the end, so that the next sync begins with what this one had no time for.
 func (p *partState) updateFailed(page SyncPage, files []string, t *tries) {
 	again := slices.Clone(files)
 	for _, f := range page.Failed {
@@ -72,10 +72,17 @@ func (p *partState) updateFailed(page SyncPage, files []string, t *tries) {
 	for _, uri := range slices.Concat(page.Unread, page.Removed) {
 		read[uri] = true
 	}
-	p.Failed = slices.DeleteFunc(slices.Clone(p.Failed), func(uri string) bool {
-		left := slices.Contains(again, uri)
-		return read[uri] && !left || left && t.failed[uri]
-	})
+	var untried, tried []string
+	for _, uri := range p.Failed {
+		switch {
+		case read[uri] && !slices.Contains(again, uri):
+		case t.failed[uri]:
+			tried = append(tried, uri)
+		default:
+			untried = append(untried, uri)
+		}
+	}
+	p.Failed = append(untried, tried...)
 	for _, uri := range again {
 		if !slices.Contains(p.Failed, uri) {
 			p.Failed = append(p.Failed, uri)

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,13 +33,16 @@ type Site struct {
 	*rest.API
 	Cloud  bool              // otherwise it is a Data Center
 	Notice *source.SyncError // what the team's admins should know; nil: nothing
+	// Answered are what LookUp has read though an earlier sync could not. The connector lists them in SyncPage.Unread.
+	Answered []string
+	access   source.Access
 }
 
 // Open returns the site of a source; its Base has no slash at the end. An account with an email
 // address is one of the Cloud; its token is sent as a password, that of a Data Center by itself.
 // The Cloud redirects downloads to Atlassian's store of files.
 func (c Client) Open(product string, a source.Access) *Site {
-	s := &Site{Cloud: a.Settings.Text(Email) != ""}
+	s := &Site{Cloud: a.Settings.Text(Email) != "", access: a}
 	credentials := "Bearer " + a.Secrets[AccessToken]
 	follow := func(string) bool { return false }
 	if s.Cloud {
@@ -61,6 +65,38 @@ func Get[T any](ctx context.Context, s *Site, what, path string, query url.Value
 	s.About = what
 	v, _, err := rest.Get[T](ctx, s.API, path)
 	return v, err
+}
+
+// LookUp calls read for what, which some items depend on. unknown means that it could not be read, as by an earlier sync, so that
+// nobody reads the items by it. Its errors are those of source.Access.Try, where what has the place of the uri.
+func (s *Site) LookUp(ctx context.Context, what, items string, read func(context.Context) error) (unknown bool, err error) {
+	unknown, err = s.access.Try(ctx, what, read)
+	if unknown {
+		s.Unknown(items, s.Provider+" fails to return "+what+"; later syncs try again")
+	} else if err == nil && slices.Contains(s.access.Failed, what) {
+		s.Answered = append(s.Answered, what)
+	}
+	return unknown, err
+}
+
+// membersOf begins what a lookup of the members of a group is called.
+const membersOf = "the members of the group "
+
+// MembersOf returns what a lookup of the members of a group is called. A group of the Cloud has an id.
+func MembersOf(group, id string) string {
+	if id != "" {
+		return membersOf + group + " (id " + id + ")"
+	}
+	return membersOf + group
+}
+
+// GroupOf returns the group that MembersOf names. ok is false for another text.
+func GroupOf(what string) (group, id string, ok bool) {
+	group, ok = strings.CutPrefix(what, membersOf)
+	if at := strings.LastIndex(group, " (id "); at >= 0 && strings.HasSuffix(group, ")") {
+		group, id = group[:at], group[at+len(" (id "):len(group)-1]
+	}
+	return group, id, ok
 }
 
 // Download returns the file at path, which is below s.Base. A file that cannot be read is a

@@ -240,6 +240,7 @@ func (r *reading) page(ctx context.Context, found []content) (source.SyncPage, e
 			r.kind == attachments && !r.readsFile(c)
 	})
 	if len(found) == 0 {
+		page.Notice = r.Notice
 		return page, nil
 	}
 	var err error
@@ -264,7 +265,7 @@ func (r *reading) page(ctx context.Context, found []content) (source.SyncPage, e
 		}
 	}
 	page.Notice = r.Notice
-	page.Failed, page.Unread = r.closed, r.opened()
-	r.closed = nil
+	page.Failed, page.Unread = r.closed, append(r.opened(), r.Answered...)
+	r.closed, r.Answered = nil, nil
 	return page, r.failed
 }

@@ -29,7 +29,7 @@ type directory struct {
 	lookups      int
 	groupIDs     map[string]string // Cloud, by name
 	groups       map[string]map[string]atlassian.User
-	failed       error // of a lookup within a conversion
+	failed       error // of a lookup; if it is about this alone, others are tried, to find all that fail
 }
 
 func newDirectory() directory {
@@ -52,7 +52,7 @@ func (r *reading) nameOf(ctx context.Context, p person) string {
 	if r.Cloud {
 		key = p.accountID
 	}
-	if name, known := r.names[key]; known || key == "" || r.failed != nil || r.lookups == maxLookups {
+	if name, known := r.names[key]; known || key == "" || r.failed != nil && !source.IsOfOne(r.failed) || r.lookups == maxLookups {
 		return name
 	}
 	r.lookups++
@@ -84,9 +84,23 @@ func (r *reading) user(ctx context.Context, p person) (atlassian.User, error) {
 
 // members returns the members of a group, or nothing if they are unknown.
 func (r *reading) members(name string) map[string]atlassian.User {
-	if all, known := r.groups[name]; known || r.failed != nil {
+	if all, known := r.groups[name]; known || r.failed != nil && !source.IsOfOne(r.failed) {
 		return all
 	}
+	var all map[string]atlassian.User
+	_, err := r.LookUp(r.ctx, atlassian.MembersOf(name, r.groupIDs[name]), "some pages of the space "+r.space, func(ctx context.Context) (err error) {
+		all, err = r.listMembers(ctx, name)
+		return err
+	})
+	if err != nil && (r.failed == nil || !source.IsOfOne(err)) {
+		r.failed = err
+	}
+	r.groups[name] = all
+	return all
+}
+
+// listMembers returns the members of a group, or nothing if the account may not see them or there are too many.
+func (r *reading) listMembers(ctx context.Context, name string) (map[string]atlassian.User, error) {
 	path := "/rest/api/group/" + url.PathEscape(name) + "/member"
 	if r.Cloud {
 		path = "/rest/api/group/" + url.PathEscape(r.groupIDs[name]) + "/membersByGroupId"
@@ -95,13 +109,12 @@ func (r *reading) members(name string) map[string]atlassian.User {
 	for start := 0; ; {
 		got, err := atlassian.Get[struct {
 			Results []atlassian.User `json:"results"`
-		}](r.ctx, r.Site, "the members of the group "+name, path, url.Values{"start": {strconv.Itoa(start)}, "limit": {strconv.Itoa(perList)}})
-		if err != nil && !atlassian.Invisible(err) {
-			r.failed = err
+		}](ctx, r.Site, "the members of the group "+name, path, url.Values{"start": {strconv.Itoa(start)}, "limit": {strconv.Itoa(perList)}})
+		if atlassian.Invisible(err) || err == nil && start >= maxMembers {
+			return nil, nil
 		}
-		if err != nil || start >= maxMembers {
-			all = nil
-			break
+		if err != nil {
+			return nil, err
 		}
 		known := len(all)
 		for _, u := range got.Results {
@@ -109,15 +122,12 @@ func (r *reading) members(name string) map[string]atlassian.User {
 		}
 		start += len(got.Results)
 		if len(got.Results) == 0 { // a shorter page may be one that the site limits
-			break
+			return all, nil
 		}
 		if len(all) == known { // the same page again: the rest is unknown
-			all = nil
-			break
+			return nil, nil
 		}
 	}
-	r.groups[name] = all
-	return all
 }
 
 // readSpaceReaders reads who may view the space, once.

@@ -3,13 +3,15 @@ package confluence
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
+	"docent/shared/connect/atlassian"
 	"docent/shared/source"
 )
 
-// retry tries again what earlier syncs could not read: files, and who may read a page. When that is known again, a full scan opens what
+// retry tries again what earlier syncs could not read: files, who may read a page, and who is in a group. When the latter is known again, a full scan opens what
 // depends on it.
 func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
 	r.ctx = ctx
@@ -20,14 +22,17 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 			err = r.readRestriction(ctx, on)
 		} else if _, file, ok := r.attachmentOf(uri); ok {
 			err = r.retryFile(ctx, uri, file, &page)
+		} else if name, group, ok := atlassian.GroupOf(uri); ok {
+			r.groupIDs[name] = group
+			r.members(name)
+			err = r.failed
 		}
 		if err != nil {
 			return err
 		}
 	}
-	opened := r.opened()
-	page.Failed, page.Unread = append(page.Failed, r.closed...), append(page.Unread, opened...)
-	r.closed = nil
+	page.Failed, page.Unread = append(page.Failed, r.closed...), slices.Concat(page.Unread, r.opened(), r.Answered)
+	r.closed, r.Answered = nil, nil
 	if len(page.Failed)+len(page.Unread)+len(page.Items) == 0 {
 		return nil
 	}
@@ -35,8 +40,8 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 	if !yield(page) {
 		return source.ErrStopped
 	}
-	if len(opened) > 0 {
-		return source.ErrFullScanNeeded // what depends on them gets its readers
+	if slices.ContainsFunc(page.Unread, func(uri string) bool { _, _, file := r.attachmentOf(uri); return !file }) {
+		return source.ErrFullScanNeeded // what depends on it gets its readers
 	}
 	return nil
 }
@@ -61,7 +66,7 @@ func (r *reading) retryFile(ctx context.Context, uri string, file id, page *sour
 	case len(some.Items) == 0:
 		page.Unread = append(page.Unread, uri) // the next full scan asks what became of it
 	}
-	page.Items, page.Failed = append(page.Items, some.Items...), append(page.Failed, some.Failed...)
+	page.Items, page.Failed, page.Unread = append(page.Items, some.Items...), append(page.Failed, some.Failed...), append(page.Unread, some.Unread...)
 	return nil
 }
 

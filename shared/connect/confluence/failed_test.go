@@ -2,6 +2,7 @@ package confluence_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,5 +115,40 @@ func TestANameThatFailsIsLeftOut(t *testing.T) {
 		s.failing("/rest/api/user")
 		s.syncAfter(0, "", "")
 		s.want("One")
+	})
+}
+
+// TestAGroupWhoseMembersFailHoldsUpOnlyWhatDependsOnIt: it fails one sync. Then nobody reads the pages that are limited to it, until its
+// members can be read.
+func TestAGroupWhoseMembersFailHoldsUpOnlyWhatDependsOnIt(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		limited := page(1, "Limited")
+		limited.Groups = []string{"outside"}
+		s.Put(limited)
+		s.Put(page(2, "Other"))
+		readers := func(want string) {
+			t.Helper()
+			for _, i := range s.Items() {
+				if got := i.Access.Names(); i.Title == "Limited" && (got == nil || strings.TrimSuffix(strings.Join(slices.Concat(got.Users, got.Groups), " "), "@acme.example") != want) {
+					t.Errorf("%s is read by %v, want %q", i.Title, got, want)
+				}
+			}
+		}
+		s.failing("/member")
+		s.syncAfter(0, source.Unreadable, "the members of the group")
+		s.syncAfter(2*time.Minute, "access-unknown", "fails to return the members of the group")
+		s.want("Limited", "Other")
+		readers("")
+		s.syncAfter(16*time.Minute, "access-unknown", "later syncs try again")
+		s.Before(nil)
+		s.syncAfter(16*time.Minute, "", "")
+		readers("ada")
+		before := len(s.Requests())
+		s.syncAfter(16*time.Minute, "", "")
+		if n := len(s.Requests()) - before; n > 6 { // a search for each part of the spaces
+			t.Errorf("%d requests without a change", n)
+		}
 	})
 }

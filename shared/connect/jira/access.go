@@ -120,20 +120,27 @@ func (r *reading) readersWithin(ctx context.Context, readers atlassian.Audience,
 	case "group":
 		r.addGroup(&limit, group{v.Value, v.Identifier})
 	case "role":
-		id, err := r.roleID(ctx, v.Value)
-		if err != nil {
+		if _, err := r.LookUp(ctx, membersOfRole+v.Value, "comments that are limited to a role of the project "+r.project, func(ctx context.Context) (err error) {
+			limit, err = r.roleNamed(ctx, v.Value)
+			return err
+		}); err != nil {
 			return limit, err
-		}
-		if id != "" {
-			if limit, err = r.role(ctx, id); err != nil {
-				return limit, err
-			}
 		}
 	}
 	return atlassian.Both(readers, limit, r.members), nil
 }
 
-// browsers returns who may browse the project, by its permission scheme.
+// roleNamed returns the accounts and groups in a role of the project, by its name.
+func (r *reading) roleNamed(ctx context.Context, name string) (atlassian.Audience, error) {
+	id, err := r.roleID(ctx, name)
+	if err != nil || id == "" {
+		return atlassian.Audience{}, err
+	}
+	return r.role(ctx, id)
+}
+
+// browsers returns who may browse the project, by its permission scheme. On these lookups every item depends, so a failure ends the
+// reading.
 func (r *reading) browsers(ctx context.Context) (holders, error) {
 	if r.browse != nil {
 		return *r.browse, nil
@@ -178,11 +185,33 @@ func denied(err error) bool {
 	return atlassian.Invisible(err) || atlassian.Status(err) == http.StatusUnauthorized
 }
 
+// What lookups of levels and roles are called.
+const (
+	membersOfLevel = "the members of the security level "
+	membersOfRole  = "the members of the role "
+)
+
 // level returns the members of a security level. Those of a Data Center cannot be read.
 func (r *reading) level(ctx context.Context, id string) (holders, error) {
 	if known, ok := r.levels[id]; ok {
 		return known, nil
 	}
+	var found holders
+	_, err := r.LookUp(ctx, membersOfLevel+id, "issues of a security level of the project "+r.project, func(ctx context.Context) error {
+		named, err := r.listLevel(ctx, id)
+		if err == nil {
+			found, err = r.resolve(ctx, named)
+		}
+		return err
+	})
+	if err == nil {
+		r.levels[id] = found
+	}
+	return found, err
+}
+
+// listLevel returns the holders of a security level.
+func (r *reading) listLevel(ctx context.Context, id string) ([]holder, error) {
 	var named []holder
 	for start := 0; r.Cloud; {
 		const perList = 100
@@ -200,7 +229,7 @@ func (r *reading) level(ctx context.Context, id string) (holders, error) {
 			}
 		}
 		if err != nil {
-			return holders{}, err
+			return nil, err
 		}
 		for _, v := range got.Values {
 			named = append(named, v.Holder)
@@ -216,11 +245,7 @@ func (r *reading) level(ctx context.Context, id string) (holders, error) {
 	if len(named) == 0 {
 		r.Unknown("issues of a security level of the project "+r.project, "its members can be read only in the Cloud, by an administrator of Jira")
 	}
-	found, err := r.resolve(ctx, named)
-	if err == nil {
-		r.levels[id] = found
-	}
-	return found, err
+	return named, nil
 }
 
 // resolve returns the accounts and groups of holders. Of a kind that it does not know,

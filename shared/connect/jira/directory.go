@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"docent/shared/connect/atlassian"
+	"docent/shared/source"
 )
 
 // Bounds of lookups.
@@ -28,7 +29,7 @@ type directory struct {
 	accounts map[string]atlassian.User
 	groupIDs map[string]string // Cloud, by name
 	groups   map[string]map[string]atlassian.User
-	failed   error // of a lookup of members
+	failed   error // of a lookup of members; if it is about this group alone, others are looked up, to find all that fail
 }
 
 func newDirectory() directory {
@@ -129,9 +130,23 @@ func (r *reading) roleID(ctx context.Context, name string) (string, error) {
 
 // members returns the members of a group, or nothing if they are unknown.
 func (r *reading) members(name string) map[string]atlassian.User {
-	if all, known := r.groups[name]; known || r.failed != nil {
+	if all, known := r.groups[name]; known || r.failed != nil && !source.IsOfOne(r.failed) {
 		return all
 	}
+	var all map[string]atlassian.User
+	_, err := r.LookUp(r.ctx, atlassian.MembersOf(name, r.groupIDs[name]), "some issues or comments of the project "+r.project, func(ctx context.Context) (err error) {
+		all, err = r.listMembers(ctx, name)
+		return err
+	})
+	if err != nil && (r.failed == nil || !source.IsOfOne(err)) {
+		r.failed = err
+	}
+	r.groups[name] = all
+	return all
+}
+
+// listMembers returns the members of a group, or nothing if the account may not see them or there are too many.
+func (r *reading) listMembers(ctx context.Context, name string) (map[string]atlassian.User, error) {
 	all := map[string]atlassian.User{}
 	for start := 0; ; {
 		q := url.Values{"groupname": {name}, "startAt": {strconv.Itoa(start)}, "maxResults": {strconv.Itoa(perList)}}
@@ -142,26 +157,22 @@ func (r *reading) members(name string) map[string]atlassian.User {
 		got, err := atlassian.Get[struct {
 			Values []atlassian.User `json:"values"`
 			Last   bool             `json:"isLast"`
-		}](r.ctx, r.Site, "the members of the group "+name, r.api+"/group/member", q)
-		if err != nil && !atlassian.Invisible(err) {
-			r.failed = err
+		}](ctx, r.Site, "the members of the group "+name, r.api+"/group/member", q)
+		if atlassian.Invisible(err) || err == nil && start >= maxMembers {
+			return nil, nil
 		}
-		if err != nil || start >= maxMembers {
-			all = nil
-			break
+		if err != nil {
+			return nil, err
 		}
 		known := len(all)
 		for _, u := range got.Values {
 			all[u.ID()] = u
 		}
 		if start += len(got.Values); len(got.Values) == 0 || got.Last {
-			break
+			return all, nil
 		}
 		if len(all) == known { // the same page again: the rest is unknown
-			all = nil
-			break
+			return nil, nil
 		}
 	}
-	r.groups[name] = all
-	return all
 }

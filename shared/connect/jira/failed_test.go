@@ -167,3 +167,80 @@ func TestCommentsThatMayNotBeReadAreHidden(t *testing.T) {
 		}
 	})
 }
+
+// TestALookupThatFailsHoldsUpOnlyWhatDependsOnIt: it fails one sync. Then what depends on it is read by nobody but team keys, until it can
+// be looked up again.
+func TestALookupThatFailsHoldsUpOnlyWhatDependsOnIt(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		path    string
+		comment jiratest.Comment // on OPS-2; with neither a group nor a role, the issue has a security level
+		open    []string         // who reads it in the end
+	}{
+		"a group":          {"group/member?", jiratest.Comment{Group: "outside"}, []string{"ada@acme.example"}},
+		"a role":           {"/role/", jiratest.Comment{Role: "Managers"}, []string{"lead@acme.example"}},
+		"the roles":        {"/role", jiratest.Comment{Role: "Managers"}, []string{"lead@acme.example"}},
+		"a security level": {"/level/member", jiratest.Comment{}, []string{"ada@acme.example"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(t *testing.T, cloud bool) {
+				byLevel := tt.comment.Group+tt.comment.Role == ""
+				if byLevel && !cloud {
+					return // its members cannot be read there
+				}
+				s := newSite(t, cloud, nil)
+				s.Levels["7"] = []jiratest.Holder{{Type: "user", Name: "ada"}}
+				uri := s.URL + "/browse/OPS-2#comment-5"
+				limited := issue(2)
+				limited.Comments = []jiratest.Comment{tt.comment}
+				limited.Comments[0].ID, limited.Comments[0].At = 5, limited.Updated
+				if byLevel {
+					limited.Comments, limited.Security, uri = nil, "7", s.URL+"/browse/OPS-2"
+				}
+				s.put(issue(1), limited, issue(3))
+				readers := func(want []string) {
+					t.Helper()
+					if n := s.Items()[uri].Access.Names(); n == nil || !slices.Equal(slices.Concat(n.Users, n.Groups), want) {
+						t.Errorf("read by %v, want %v", n, want)
+					}
+				}
+				s.Before(func(path string, w http.ResponseWriter) bool {
+					if !strings.Contains(path, tt.path) {
+						return false
+					}
+					w.WriteHeader(http.StatusInternalServerError)
+					return true
+				})
+				s.MustSync()
+				if e := s.Shown().LastError; e == nil || e.Code != source.Unreadable {
+					t.Errorf("first: %+v", e)
+				}
+				for range 2 {
+					s.clock.Advance(2 * time.Minute)
+					s.MustSync()
+					readers(nil)
+				}
+				if e := s.Shown().LastError; e == nil || e.Code != "access-unknown" || !strings.Contains(e.Detail, "Jira fails to return the members of the ") {
+					t.Errorf("the source shows %+v", e)
+				}
+				if got := s.names(); !slices.Contains(got, "OPS-1") || !slices.Contains(got, "OPS-3") {
+					t.Errorf("stored %q", got)
+				}
+				s.Before(nil)
+				s.clock.Advance(16 * time.Minute)
+				s.MustSync()
+				readers(tt.open)
+				if e := s.Shown().LastError; e != nil {
+					t.Errorf("in the end: %+v", e)
+				}
+				before := len(s.Requests())
+				s.clock.Advance(16 * time.Minute)
+				s.MustSync()
+				if n := len(s.Requests()) - before; n > 2 { // a search for each project
+					t.Errorf("%d requests without a change", n)
+				}
+			})
+		})
+	}
+}

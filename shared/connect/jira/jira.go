@@ -215,7 +215,7 @@ func (r *reading) search(ctx context.Context, p checkpoint, most int) (results, 
 // that not all are in memory.
 func (r *reading) page(ctx context.Context, found []issue, part func(source.SyncPage) error) (source.SyncPage, error) {
 	var page source.SyncPage
-	var first error // of an issue that fails for the first time; the others are tried, to find all that do
+	var first error // of what fails for the first time; the others are tried, to find all that do
 	size := 0
 	for n, i := range found {
 		if project, _, _ := strings.Cut(i.Key, "-"); !strings.EqualFold(project, r.project) {
@@ -236,6 +236,10 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 			page.Failed[len(page.Failed)-1] = source.FailedAgain(r.issueURI(i.Key), "the account of the token may not read all comments on it")
 		}
 		readers, err := r.readersOf(ctx, i)
+		if source.IsOfOne(err) {
+			first = cmp.Or(first, err)
+			continue
+		}
 		if err != nil {
 			return page, err
 		}
@@ -248,6 +252,10 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 		add(item)
 		for _, c := range i.Fields.Comment.Comments {
 			who, err := comments.of(ctx, c)
+			if source.IsOfOne(err) {
+				first = cmp.Or(first, err)
+				continue
+			}
 			if err != nil {
 				return page, err
 			}
@@ -260,17 +268,22 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 			page, size = source.SyncPage{}, 0
 		}
 	}
-	page.Notice = r.Notice
+	page.Notice, page.Unread = r.Notice, append(page.Unread, r.Answered...)
+	r.Answered = nil
 	return page, cmp.Or(r.failed, first)
 }
 
-// retry reads the issues that earlier syncs could not read completely.
+// retry reads the issues that earlier syncs could not read completely, and looks up what they could not. When that is known again, a full
+// scan gives its readers to what depends on it.
 func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
 	var found []issue
 	var left source.SyncPage
 	for _, uri := range r.before.Failed {
 		key, _, ok := r.idsOf(uri)
 		if !ok {
+			if err := r.lookUpAgain(ctx, uri); err != nil {
+				return err
+			}
 			continue
 		}
 		var one issue
@@ -293,7 +306,8 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 			found = append(found, one)
 		}
 	}
-	if len(found)+len(left.Unread)+len(left.Failed) == 0 {
+	answered := r.Answered
+	if len(found)+len(left.Unread)+len(left.Failed)+len(answered) == 0 {
 		return nil
 	}
 	add := func(page source.SyncPage) error {
@@ -308,7 +322,25 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 		return err
 	}
 	page.Unread, page.Failed = append(page.Unread, left.Unread...), append(page.Failed, left.Failed...)
-	return add(page)
+	if err := add(page); err != nil || len(answered) == 0 {
+		return err
+	}
+	return source.ErrFullScanNeeded
+}
+
+// lookUpAgain repeats a lookup that failed.
+func (r *reading) lookUpAgain(ctx context.Context, what string) error {
+	var err error
+	if name, id, ok := atlassian.GroupOf(what); ok {
+		r.ctx, r.groupIDs[name] = ctx, id
+		r.members(name)
+		err = r.failed
+	} else if id, ok := strings.CutPrefix(what, membersOfLevel); ok {
+		_, err = r.level(ctx, id)
+	} else if name, ok := strings.CutPrefix(what, membersOfRole); ok {
+		_, err = r.readersWithin(ctx, atlassian.Everyone(), visibility{Type: "role", Value: name})
+	}
+	return err
 }
 
 // readComments reads the comments of i that did not come with it. unread means that they cannot be read once more, and denied that the

@@ -113,6 +113,10 @@ type Event struct {
 	Removed  []string  // uris of items that were deleted
 	At       time.Time // when they were deleted
 	Sync     bool      // the source should be synced soon
+	// Stores reports whether Item is stored as it is, by the checkpoint of its Part; nil: there is none. Otherwise a sync reads it, if
+	// there still is such a part. Without Stores, or in a source that no connector reads, it is stored.
+	Stores func(checkpoint []byte) bool
+	Part   string
 }
 
 // provider returns the provider with that name.

@@ -68,8 +68,14 @@ func (r *syncRun) removeUnlisted(ctx context.Context, named []string) error {
 }
 
 // removePart removes the items of a part, and then its state, so that an interruption repeats
-// it. The items leave no mark: if the part is listed again, it is read completely.
+// it. It first forgets the checkpoint, so that no event stores another item. The items leave no mark: if the part is listed again,
+// also after an interruption, it is read completely.
 func (r *syncRun) removePart(ctx context.Context, part string) error {
+	p := r.parts[part]
+	p.partBody = partBody{Listed: p.Listed}
+	if err := r.savePart(ctx, part, &p); err != nil {
+		return err
+	}
 	r.state.State, r.state.Part = SyncRemoving, part
 	for _, space := range itemSpaces {
 		for e, err := range r.Documents.Items(ctx, r.teamID, r.id, space, true) {

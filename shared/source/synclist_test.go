@@ -213,6 +213,15 @@ func TestListedPartsSurviveAKillAtEachCall(t *testing.T) {
 			if left := l.left(); slices.ContainsFunc(left, func(key string) bool { return strings.HasPrefix(key, "part#a") || strings.HasPrefix(key, "seen#a") }) {
 				t.Errorf("%s of call %d (%s) left %q", mode, at+1, name, left)
 			}
+
+			l, p := run(t, func(l *library) { l.plan.Arm(mode, at+1) }) // and the part is back before it was removed completely
+			l.plan.Disarm()
+			p.gone, p.listed = nil, append(p.listed, "a")
+			for range 3 {
+				l.clock.Advance(5 * time.Minute)
+				_ = l.sync()
+			}
+			l.wantItems(append(slices.Clone(everything), "c/1", "c/2", "c/3", "c/4")...)
 		}
 	}
 	t.Logf("%d kills", kills)

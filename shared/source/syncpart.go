@@ -30,10 +30,9 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 		p.Before = before
 	}
 	r.state.Part = part
-	begun := p.Checkpoint != nil || p.Before != nil
 	err := r.readAround(ctx, part, &p)
 	if errors.Is(err, ErrPartGone) {
-		if p.Listed || begun || p.Checkpoint != nil { // else nothing was read of it
+		if p.version > 0 { // else nothing was read of it
 			if removed := r.removePart(ctx, part); removed != nil {
 				return removed
 			}
@@ -60,7 +59,9 @@ func (r *syncRun) readAround(ctx context.Context, part string, p *partState) err
 		err := r.readPages(ctx, part, p, t)
 		if errors.Is(err, ErrFullScanNeeded) {
 			p.startFullScan(r.now().UnixMilli())
-			err = r.readPages(ctx, part, p, t)
+			if err = r.savePart(ctx, part, p); err == nil { // no event goes by the old checkpoint from here on
+				err = r.readPages(ctx, part, p, t)
+			}
 		}
 		noted, err := r.noteFailed(ctx, part, p, t, err)
 		switch {

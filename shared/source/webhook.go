@@ -141,23 +141,64 @@ func (s *Service) Deliver(ctx context.Context, k Sender, d Delivery) (reply []by
 }
 
 func (s *Service) takeEvent(ctx context.Context, k Sender, requestID string, e Event) error {
+	put := s.put
 	if e.Concerns != nil {
 		settings, err := s.settingsOf(ctx, k.teamID, k.id)
 		if err != nil || !e.Concerns(settings) {
 			return err
 		}
+		if p, _ := s.provider(k.provider); e.Stores != nil && s.Syncs != nil && p.IsSynced(settings, k.secrets) {
+			put = s.putOfPart(e)
+		}
 	}
 	if e.Sync {
 		return s.SyncSoon(ctx, k.teamID, k.id)
 	}
-	return s.applyChange(ctx, k, requestID, e)
+	return s.applyChange(ctx, k, requestID, e, put)
+}
+
+// putOfPart returns a function that stores an item of e.Part, in one Write with a check that nothing has become of the part. So a late
+// event stores nothing of a part that a sync has removed, or of which it now knows who may read it. Then it schedules a sync.
+func (s *Service) putOfPart(e Event) func(ctx context.Context, teamID, sourceID, requestID string, i Item) error {
+	return func(ctx context.Context, teamID, sourceID, requestID string, i Item) error {
+		rules, err := s.Resolve(ctx, teamID, i.Access)
+		if err != nil {
+			return fmt.Errorf("resolve who may read: %w", err)
+		}
+		key := partKey(teamID, sourceID, e.Part)
+		for {
+			item, err := s.Table.Get(ctx, key)
+			if err != nil && !errors.Is(err, table.ErrNotFound) {
+				return fmt.Errorf("read the checkpoint: %w", err)
+			}
+			var p partState
+			if err == nil {
+				if p, err = partStateFrom(item); err != nil {
+					return err
+				}
+			}
+			if !e.Stores(p.Checkpoint) {
+				return s.SyncSoon(ctx, teamID, sourceID)
+			}
+			moved := false
+			err = s.putBy(ctx, teamID, sourceID, requestID, i, rules[0], func(ctx context.Context, ops ...table.Op) error {
+				err := s.Table.Write(ctx, append(ops, table.Check{Key: key, If: table.VersionIs(p.version)})...)
+				failed := table.AsConditionFailed(err)
+				moved = failed != nil && failed.Key == key
+				return err
+			})
+			if !moved {
+				return err
+			}
+		}
+	}
 }
 
 func (e Event) isEmpty() bool { return e.Item == nil && len(e.Removed) == 0 && !e.Sync }
 
 // applyChange removes and stores the items of e. An item that cannot be stored becomes
 // the source's last error, because the sender could not correct it.
-func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, e Event) error {
+func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, e Event, put func(ctx context.Context, teamID, sourceID, requestID string, i Item) error) error {
 	var err error
 	for _, uri := range e.Removed {
 		if _, err = s.Documents.Remove(ctx, k.teamID, k.id, uri, e.At, requestID); err != nil {
@@ -168,7 +209,7 @@ func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, e
 		if wrong := e.Item.check(); wrong != nil {
 			return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: ItemRejected, Detail: "An item was left out: its " + wrong.Error() + "."})
 		}
-		err = s.put(ctx, k.teamID, k.id, requestID, *e.Item)
+		err = put(ctx, k.teamID, k.id, requestID, *e.Item)
 	}
 	switch {
 	case errors.Is(err, document.ErrOtherSource):

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"docent/shared/app/faulttest"
 	"docent/shared/collection"
 	"docent/shared/source"
+	"docent/shared/table"
 )
 
 // parcel is the body of a delivery of the test provider.
@@ -347,5 +349,50 @@ func TestADeliveryThatFailsIsTakenAgain(t *testing.T) {
 				t.Errorf("%d %s %s: %v, then %v and %s", at+1, name, mode, err, items, o.source().State)
 			}
 		}
+	}
+}
+
+// TestAnEventStoresNothingOfAPartThatIsGone: not even if a sync removes the part just before the item is stored.
+func TestAnEventStoresNothingOfAPartThatIsGone(t *testing.T) {
+	t.Parallel()
+	const uri = "https://shelf.test/p/1"
+	for name, tt := range map[string]struct {
+		known, gone bool
+		want        []string
+	}{
+		"a part that is read":          {true, false, []string{"p/1"}},
+		"a part that is not there":     {false, false, []string{}},
+		"a part that is being removed": {true, true, []string{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := post()
+			read := p.Webhook.Read
+			o := newPostOffice(t, p)
+			part := table.Key{Table: table.Collections, Partition: o.team + "/source/" + o.at, Sort: "part#a"}
+			put := func(version int64, body string) {
+				t.Helper()
+				if err := o.store.Write(t.Context(), table.Put{Item: table.Item{Key: part, Version: version, Body: []byte(body)}}); err != nil {
+					t.Error(err)
+				}
+			}
+			if tt.known {
+				put(1, `{"place":"e30="}`)
+			}
+			o.syncer.Providers[1].Webhook.Read = func(ctx context.Context, d source.Delivery) (source.Event, error) {
+				e, err := read(ctx, d)
+				e.Part, e.Stores = "a", func(checkpoint []byte) bool {
+					if tt.gone {
+						put(2, `{}`)
+					}
+					return checkpoint != nil
+				}
+				return e, err
+			}
+			o.mustDeliver("1", parcel{URI: uri, Title: "One"})
+			if got := o.items(); !slices.Equal(got, tt.want) {
+				t.Errorf("stored %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

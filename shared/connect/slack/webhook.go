@@ -39,8 +39,15 @@ func readEvent(ctx context.Context, d source.Delivery) (source.Event, error) {
 		return source.Event{}, nil
 	}
 	out := e.Event.change()
-	out.ID, out.Concerns = e.EventID, e.Event.concerns
+	out.ID, out.Concerns, out.Part, out.Stores = e.EventID, e.Event.concerns, e.Event.Channel, isPublic
 	return out, nil
+}
+
+// isPublic reports whether a channel with a checkpoint was public when it was read last. An event says what it was when the event
+// happened, and may be late: without a sync that has read the channel nobody knows.
+func isPublic(at []byte) bool {
+	var p checkpoint
+	return at != nil && source.DecodeCheckpoint(at, &p) == nil && !p.Private
 }
 
 type event struct {

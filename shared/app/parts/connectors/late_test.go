@@ -1,0 +1,87 @@
+package connectors_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/connect/slack/slacktest"
+)
+
+// TestALateEventOfAChannelThatIsPrivateNowShowsNothing: Slack repeats events for hours, and each says that the channel was public.
+func TestALateEventOfAChannelThatIsPrivateNowShowsNothing(t *testing.T) {
+	t.Parallel()
+	const channel, ts, uri = "C0000000001", "1780000000.000100", "https://slack.com/archives/C0000000001/p1780000000000100"
+	for name, tt := range map[string]struct {
+		change func(*slacktest.Channel)
+		public bool // it stays
+		kept   bool // a team key reads the message
+	}{
+		"public":                            {func(*slacktest.Channel) {}, true, true},
+		"private":                           {func(c *slacktest.Channel) { c.Private = true }, false, true},
+		"private, and the app is not in it": {func(c *slacktest.Channel) { c.Private, c.Member = true, false }, false, false},
+	} {
+		for _, chosen := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, ", chosen ", chosen), func(t *testing.T) {
+				t.Parallel()
+				s := slacktest.New(t)
+				c := &slacktest.Channel{ID: channel, Name: "ops", Members: []string{"U2"}}
+				c.Messages = []slacktest.Message{{Type: "message", User: "U2", Text: "The salary of Ben is high.", TS: ts}}
+				s.Channels[channel], s.Emails["U2"] = c, "ben@acme.test"
+				h := newHouse(t, s.Server)
+				settings := map[string]any{"botToken": slacktest.Token, "signingSecret": "signing-secret"}
+				if chosen {
+					settings["channels"] = []string{channel}
+				}
+				id := h.connect("slack", settings)
+				sync := func() {
+					t.Helper()
+					h.clock.Advance(time.Hour)
+					if _, err := h.local.SyncSource(t.Context(), h.team, id, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				reads := func(key string) bool {
+					t.Helper()
+					var got struct{ Results []struct{ Error any } }
+					h.call(key, "POST", "/context/get", map[string]any{"urls": []string{uri}}, &got)
+					return got.Results[0].Error == nil
+				}
+				sync()
+				if !reads(h.admin) {
+					t.Fatal("the message of a public channel is not there")
+				}
+				tt.change(c)
+				sync()
+				body := `{"type":"event_callback","event_id":"Ev1","event":{"type":"message","channel":"` + channel +
+					`","channel_type":"channel","user":"U2","text":"The salary of Ben is high.","ts":"` + ts + `"}}`
+				stamp := strconv.FormatInt(h.clock.Now().Unix(), 10)
+				mac := hmac.New(sha256.New, []byte("signing-secret"))
+				mac.Write([]byte("v0:" + stamp + ":" + body))
+				r := httptest.NewRequestWithContext(t.Context(), "POST", "/v1/webhooks/slack/"+id, strings.NewReader(body))
+				r.Header.Set("X-Slack-Signature", "v0="+hex.EncodeToString(mac.Sum(nil)))
+				r.Header.Set("X-Slack-Request-Timestamp", stamp)
+				w := httptest.NewRecorder()
+				h.local.Handler("https://docent.test/v1").ServeHTTP(w, r)
+				if w.Code != 202 && w.Code != 200 {
+					t.Fatalf("the event: %d %s", w.Code, w.Body)
+				}
+				for range 2 {
+					if reads(h.admin) != tt.public {
+						t.Errorf("who is not in the channel reads it: %t", !tt.public)
+					}
+					if reads(h.key) != tt.kept {
+						t.Errorf("it is stored: %t", !tt.kept)
+					}
+					sync()
+				}
+			})
+		}
+	}
+}

@@ -72,16 +72,68 @@ func (r *reading) containers(ctx context.Context, found []content) (map[id]conte
 		}
 	}
 	about := map[id]content{}
+	var first error // of a page that fails for the first time; the others are tried, to find all that do
 	for chunk := range slices.Chunk(ids, perLookup) {
-		pages, err := r.byID(ctx, chunk)
-		if err != nil {
+		var pages []content
+		leftOut, err := r.before.Try(ctx, r.restrictionsName(), func(ctx context.Context) (err error) {
+			pages, err = r.byID(ctx, chunk)
+			return err
+		})
+		if leftOut {
+			r.single = true
+			pages, err = r.eachByID(ctx, chunk)
+		}
+		if source.IsOfOne(err) {
+			first = cmp.Or(first, err)
+		} else if err != nil {
 			return nil, err
 		}
 		for _, p := range pages {
 			about[p.ID] = p
 		}
 	}
-	return about, nil
+	return about, first
+}
+
+// eachByID is byID with a request for each page. One that cannot be read once more is nobody's.
+func (r *reading) eachByID(ctx context.Context, ids []id) (all []content, err error) {
+	var first error
+	for _, one := range ids {
+		var found []content
+		leftOut, err := r.before.Try(ctx, r.pageURI(one), func(ctx context.Context) (err error) {
+			found, err = r.byID(ctx, []id{one})
+			return err
+		})
+		switch {
+		case leftOut:
+			r.closePage(one)
+			found = []content{{ID: one}}
+		case source.IsOfOne(err):
+			first = cmp.Or(first, err)
+		case err != nil:
+			return nil, err
+		}
+		for _, p := range found {
+			r.learn(p)
+		}
+		all = append(all, found...)
+	}
+	return all, first
+}
+
+// closePage notes that who may read a page cannot be read once more.
+func (r *reading) closePage(page id) {
+	if r.private[page] {
+		return
+	}
+	r.restricted[page] = atlassian.Audience{}
+	r.private[page] = true
+	r.closed = append(r.closed, source.FailedAgain(r.pageURI(page), "Confluence does not return who may read it, so that no person does"))
+}
+
+// restrictionsName is what a request for the restrictions of several pages is called.
+func (r *reading) restrictionsName() string {
+	return "the restrictions of pages of the space " + r.space
 }
 
 // byID reads the restrictions of pages.
@@ -124,7 +176,16 @@ func (r *reading) prepare(ctx context.Context, found []content, about map[id]con
 	}
 	var first error // of a page that fails for the first time; the others are tried, to find all that do
 	for chunk := range slices.Chunk(wanted, perLookup) {
-		known, err := r.byID(ctx, chunk)
+		var known []content
+		leftOut, err := r.before.Try(ctx, r.restrictionsName(), func(ctx context.Context) (err error) {
+			known, err = r.byID(ctx, chunk)
+			return err
+		})
+		r.single = r.single || leftOut // each is read below
+		if source.IsOfOne(err) {
+			first = cmp.Or(first, err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -170,9 +231,7 @@ func (r *reading) readRestriction(ctx context.Context, page id) error {
 		r.restricted[page] = atlassian.Audience{}
 		r.Unknown("the restrictions of page "+string(page), "let the account of the token view it")
 	case leftOut:
-		r.restricted[page] = atlassian.Audience{}
-		r.private[page] = true
-		r.closed = append(r.closed, source.FailedAgain(r.pageURI(page), "Confluence does not return who may read it, so that no person does"))
+		r.closePage(page)
 	case err == nil:
 		r.restricted[page] = r.audienceOf(&one)
 	}

@@ -28,6 +28,9 @@ func (r *reading) attachmentItem(ctx context.Context, c, on content) source.Item
 	}
 	mediaType, _ := source.FileType(c.Title, c.Extensions.MediaType)
 	i.File = &source.File{MediaType: mediaType, Bytes: c.Extensions.FileSize, Read: func(ctx context.Context) ([]byte, error) {
+		if c.unread {
+			return nil, &source.SyncError{Code: source.Unreadable, Detail: notReturned}
+		}
 		return r.download(ctx, c, on.ID)
 	}}
 	return i

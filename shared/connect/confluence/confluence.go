@@ -96,6 +96,7 @@ type reading struct {
 	before  source.Access
 	closed  []source.SkippedItem // pages whose readers cannot be read once more, to be reported
 	private map[id]bool          // all of those
+	single  bool                 // some results were read one by one
 	directory
 }
 
@@ -128,7 +129,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		if err != nil {
 			return err
 		}
-		found, err := r.search(ctx, query)
+		found, err := r.found(ctx, query)
 		if resumed && atlassian.IsCode(err, source.Refused, source.NotThere) { // the cursor has expired
 			p.Next, resumed = "", false
 			continue
@@ -148,6 +149,9 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			p.Next, page.Notice = "", r.tooMany()
 		}
 		if page.Last = p.Next == ""; page.Last {
+			if p.Full && !r.single {
+				page.Unread = append(page.Unread, r.resultsName(), r.restrictionsName()) // what fails next ends a sync again
+			}
 			p = checkpoint{Since: p.Begun}
 		}
 		page.Checkpoint = source.EncodeCheckpoint(p)
@@ -217,11 +221,18 @@ func next(query url.Values, link string) (string, error) {
 	if link == "" {
 		return "", nil
 	}
+	invalid := &source.SyncError{Code: source.Unreadable, Detail: "Confluence sent an invalid link to the next page."}
 	u, err := url.Parse(link)
-	if err != nil || u.RawQuery == "" || u.Query().Encode() == query.Encode() {
-		return "", &source.SyncError{Code: source.Unreadable, Detail: "Confluence sent an invalid link to the next page.", Cause: err}
+	if err != nil || u.RawQuery == "" {
+		return "", invalid
 	}
 	q := u.Query()
+	if expand, has := query["expand"]; has { // the link may be from a page that was asked for with less
+		q["expand"] = expand
+	}
+	if q.Encode() == query.Encode() {
+		return "", invalid
+	}
 	if start, err := strconv.Atoi(q.Get("start")); err == nil && q.Get("cursor") == "" {
 		before, _ := strconv.Atoi(query.Get("start"))
 		if start <= before {
@@ -255,17 +266,25 @@ func (r *reading) page(ctx context.Context, found []content) (source.SyncPage, e
 	}
 	for _, c := range found {
 		on, known := about[c.Container.ID]
+		var i source.Item
 		switch {
 		case r.kind == pages:
-			page.Items = append(page.Items, r.pageItem(ctx, c))
+			i = r.pageItem(ctx, c)
 		case r.kind == comments && known:
-			page.Items = append(page.Items, r.commentItem(ctx, c, on))
+			i = r.commentItem(ctx, c, on)
 		case known:
-			page.Items = append(page.Items, r.attachmentItem(ctx, c, on))
+			i = r.attachmentItem(ctx, c, on)
+		default:
+			continue
 		}
+		if c.unread && i.File == nil { // of an attachment, its download fails
+			i.KeepBody = true
+			page.Failed = append(page.Failed, source.FailedAgain(i.URI, notReturned))
+		}
+		page.Items = append(page.Items, i)
 	}
 	page.Notice = r.Notice
-	page.Failed, page.Unread = r.closed, append(r.opened(), r.Answered...)
+	page.Failed, page.Unread = append(page.Failed, r.closed...), append(r.opened(), r.Answered...)
 	r.closed, r.Answered = nil, nil
 	return page, r.failed
 }

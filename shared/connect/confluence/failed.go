@@ -1,7 +1,9 @@
 package confluence
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -11,17 +13,107 @@ import (
 	"docent/shared/source"
 )
 
-// retry tries again what earlier syncs could not read: files, who may read a page, and who is in a group. When the latter is known again, a full scan opens what
-// depends on it.
+// notReturned says that an item could not be read, as half a sentence.
+const notReturned = "Confluence does not return it"
+
+// resultsName is what a page of results is called.
+func (r *reading) resultsName() string { return "some " + r.kind + " of the space " + r.space }
+
+// found returns a page of results. If Confluence failed to return one before and fails again, or if it is too large, the results are read
+// one by one, so that one of them that cannot be read holds up no other.
+func (r *reading) found(ctx context.Context, query url.Values) (results, error) {
+	var found results
+	var other error // that no single result causes
+	leftOut, err := r.before.Try(ctx, r.resultsName(), func(ctx context.Context) (err error) {
+		if found, err = r.search(ctx, query); err != nil && !atlassian.IsCode(err, source.Unreadable) {
+			other, err = err, nil
+		}
+		return err
+	})
+	if leftOut || atlassian.IsCode(other, source.TooLarge) {
+		return r.oneByOne(ctx, query)
+	}
+	return found, cmp.Or(err, other)
+}
+
+// oneByOne returns a page of results, each read by its id. Those that cannot be read once more are unread.
+func (r *reading) oneByOne(ctx context.Context, query url.Values) (results, error) {
+	r.single = true
+	sparse := maps.Clone(query)
+	sparse.Set("expand", r.sparse())
+	found, err := r.search(ctx, sparse)
+	if err != nil {
+		return found, err
+	}
+	var all []content
+	var first error // of a result that fails for the first time; the others are tried, to find all that do
+	for _, c := range found.Results {
+		var one results
+		leftOut, err := r.before.Try(ctx, r.uriOf(c), func(ctx context.Context) (err error) {
+			one, err = r.one(ctx, c.ID, r.expand())
+			return err
+		})
+		switch {
+		case leftOut:
+			c.unread = true
+			all = append(all, c)
+		case source.IsOfOne(err):
+			first = cmp.Or(first, err)
+		case err != nil:
+			return found, err
+		}
+		all = append(all, one.Results...)
+	}
+	found.Results = all
+	return found, first
+}
+
+// sparse returns the expansions of expand without those that may fail for a single result, or be large.
+func (r *reading) sparse() string {
+	switch r.kind {
+	case comments:
+		return "version,history,space,container"
+	case attachments:
+		return "space,container"
+	default:
+		return "version,history,space,ancestors"
+	}
+}
+
+// one returns the content with an id, or none.
+func (r *reading) one(ctx context.Context, i id, expand string) (results, error) {
+	number := strings.TrimPrefix(string(i), "att")
+	if !isNumber(number) {
+		return results{}, &source.SyncError{Code: source.Unreadable, Detail: "Confluence sent an invalid id."}
+	}
+	return r.search(ctx, url.Values{"cql": {"id in (" + number + ")"}, "expand": {expand}, "limit": {strconv.Itoa(perPage)}})
+}
+
+// uriOf returns the uri of the item of c.
+func (r *reading) uriOf(c content) string {
+	switch r.kind {
+	case comments:
+		return r.commentURI(c.Container.ID, c.ID)
+	case attachments:
+		return r.attachmentURI(c.Container.ID, c.ID, c.Title)
+	default:
+		return r.pageURI(c.ID)
+	}
+}
+
+// retry tries again what earlier syncs could not read: items, who may read a page, and who is in a group. When the latter is known again,
+// a full scan opens what depends on it.
 func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
 	r.ctx = ctx
 	var page source.SyncPage
 	for _, uri := range r.before.Failed {
 		var err error
 		if on, comment, ok := r.idsOf(uri); ok && comment == "" {
-			err = r.readRestriction(ctx, on)
+			err = r.retryPage(ctx, uri, on, &page)
+		} else if ok {
+			_, err = r.retryItem(ctx, uri, comment, &page)
 		} else if _, file, ok := r.attachmentOf(uri); ok {
-			err = r.retryFile(ctx, uri, file, &page)
+			_, err = r.retryItem(ctx, uri, file, &page)
 		} else if name, group, ok := atlassian.GroupOf(uri); ok {
 			r.groupIDs[name] = group
 			r.members(name)
@@ -40,17 +132,35 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 	if !yield(page) {
 		return source.ErrStopped
 	}
-	if slices.ContainsFunc(page.Unread, func(uri string) bool { _, _, file := r.attachmentOf(uri); return !file }) {
+	if slices.ContainsFunc(page.Unread, func(uri string) bool {
+		_, comment, ok := r.idsOf(uri)
+		_, _, isGroup := atlassian.GroupOf(uri)
+		return ok && comment == "" || isGroup
+	}) {
 		return source.ErrFullScanNeeded // what depends on it gets its readers
 	}
 	return nil
 }
 
-// retryFile adds an attachment to page, which the sync then downloads.
-func (r *reading) retryFile(ctx context.Context, uri string, file id, page *source.SyncPage) error {
+// retryPage reads a page, and who may read it. For comments and attachments only the latter is of use.
+func (r *reading) retryPage(ctx context.Context, uri string, on id, page *source.SyncPage) error {
+	if r.kind == pages {
+		if leftOut, err := r.retryItem(ctx, uri, on, page); leftOut || err != nil {
+			return err
+		}
+		return r.readRestriction(ctx, on)
+	}
+	if _, err := r.eachByID(ctx, []id{on}); err != nil || r.private[on] {
+		return err
+	}
+	return r.readRestriction(ctx, on)
+}
+
+// retryItem adds an item to page. The sync then downloads the file of an attachment. leftOut means that it cannot be read still.
+func (r *reading) retryItem(ctx context.Context, uri string, i id, page *source.SyncPage) (leftOut bool, err error) {
 	var found results
-	leftOut, err := r.before.Try(ctx, uri, func(ctx context.Context) (err error) {
-		found, err = r.search(ctx, url.Values{"cql": {"id in (" + strings.TrimPrefix(string(file), "att") + ")"}, "expand": {r.expand()}, "limit": {strconv.Itoa(perPage)}})
+	leftOut, err = r.before.Try(ctx, uri, func(ctx context.Context) (err error) {
+		found, err = r.one(ctx, i, r.expand())
 		return err
 	})
 	var some source.SyncPage
@@ -59,15 +169,15 @@ func (r *reading) retryFile(ctx context.Context, uri string, file id, page *sour
 	}
 	switch {
 	case leftOut:
-		page.Failed = append(page.Failed, source.FailedAgain(uri, "Confluence does not return it"))
-		return nil
+		page.Failed = append(page.Failed, source.FailedAgain(uri, notReturned))
+		return true, nil
 	case err != nil:
-		return err
-	case len(some.Items) == 0:
+		return false, err
+	case len(some.Items) == 0 && r.kind != pages:
 		page.Unread = append(page.Unread, uri) // the next full scan asks what became of it
 	}
 	page.Items, page.Failed, page.Unread = append(page.Items, some.Items...), append(page.Failed, some.Failed...), append(page.Unread, some.Unread...)
-	return nil
+	return false, nil
 }
 
 // opened returns the uris of pages whose readers an earlier sync could not read, and which are known now.

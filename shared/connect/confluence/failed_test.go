@@ -2,6 +2,7 @@ package confluence_test
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -151,4 +152,78 @@ func TestAGroupWhoseMembersFailHoldsUpOnlyWhatDependsOnIt(t *testing.T) {
 			t.Errorf("%d requests without a change", n)
 		}
 	})
+}
+
+// TestAPageThatLetsTheSearchFailHoldsUpNoOther: whatever Confluence fails to return of one page, or of several at a time, the others
+// and what is on them are read. Nobody reads what depends on readers that are not known.
+func TestAPageThatLetsTheSearchFailHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		expansion string // that fails for page 2
+		readers   string // of its comment in the end
+	}{
+		"its text":                       {"body.storage", "everyone"},
+		"its restrictions":               {"restrictions.read", ""},
+		"its restrictions and ancestors": {"ancestors", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(t *testing.T, cloud bool) {
+				s := newSite(t, cloud, nil)
+				for n, title := range []string{"One", "Two", "Three"} {
+					s.Put(page(n+1, title))
+					s.Put(comment(n+11, n+1))
+				}
+				s.MustSync()
+				fail := func(path string, w http.ResponseWriter) bool {
+					path, _ = url.QueryUnescape(path)
+					_, ids, byID := strings.Cut(path, "id in (")
+					ids, _, _ = strings.Cut(ids, ")")
+					about := strings.Contains(path, "type = page") || byID && slices.Contains(strings.Split(ids, ","), "2")
+					if !about || !strings.Contains(path, tt.expansion) || tt.expansion == "ancestors" && strings.Contains(path, "type = page") && !strings.Contains(path, "body") {
+						return false
+					}
+					w.WriteHeader(http.StatusInternalServerError)
+					return true
+				}
+				s.Before(fail)
+				s.Change(func() {
+					for n := range 3 {
+						s.Pages[n+1].Body, s.Pages[n+1].Changed = "<p>Second.</p>", s.clock.Now()
+						s.Pages[n+11].Changed = s.clock.Now()
+					}
+				})
+				s.syncAfter(7*time.Hour, source.Unreadable, "500")
+				s.syncAfter(2*time.Minute, source.ItemRejected, "Confluence does not return")
+				for range 2 { // a changes sync, and a full scan
+					texts := map[string]string{}
+					for _, i := range s.Items() {
+						texts[i.Title] = i.Excerpt
+						n := i.Access.Names()
+						if got := strings.Join(n.Groups, " "); i.Title == "Comment: Two" || i.Title == "Comment:" {
+							if got != tt.readers {
+								t.Errorf("the comment is read by %q", got)
+							}
+						} else if got != "everyone" {
+							t.Errorf("%s is read by %q", i.Title, got)
+						}
+					}
+					if len(texts) != 6 || texts["One"] != "Second." || texts["Three"] != "Second." || texts["Two"] == "Second." || texts["Two"] == "" {
+						t.Errorf("stored %q", texts)
+					}
+					s.syncAfter(7*time.Hour, source.ItemRejected, "Confluence does not return")
+				}
+				s.Before(nil)
+				s.syncAfter(16*time.Minute, "", "")
+				for _, i := range s.Items() {
+					if got := strings.Join(i.Access.Names().Groups, " "); got != "everyone" {
+						t.Errorf("in the end %s is read by %q", i.Title, got)
+					}
+					if i.Title == "Two" && i.Excerpt != "Second." {
+						t.Errorf("in the end: %q", i.Excerpt)
+					}
+				}
+			})
+		})
+	}
 }

@@ -64,6 +64,8 @@ type content struct {
 	Restrictions *struct {
 		Read *restriction `json:"read"`
 	} `json:"restrictions"`
+
+	unread bool // Confluence returns no more than what sparse expands
 }
 
 // pageItem returns a page. prepare must have been called with it.

@@ -38,7 +38,7 @@ type Access struct {
 	// Items that did not change since, and are stored, may be listed as Unread. nil:
 	// everything must be read.
 	Before []byte
-	// Stored returns which of some uris are items of the source. It is nil without Before.
+	// Stored returns which of some uris are items of the source. nil: nothing is known.
 	Stored func(ctx context.Context, uris []string) (map[string]bool, error)
 	// Failed are the uris of what earlier syncs of the part could not read; see Try. The connector tries them again with
 	// the changes since a checkpoint.

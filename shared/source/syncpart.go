@@ -82,9 +82,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 	if _, retries := r.Connector.(Retrier); retries {
 		access.Failed, access.tries = slices.Clone(p.Failed), t
 	}
-	if p.Before != nil {
-		access.Before, access.Stored = p.Before, r.stored
-	}
+	access.Before, access.Stored = p.Before, r.stored
 	for page, err := range r.Connector.Read(ctx, access, part, p.Checkpoint) {
 		if err != nil {
 			return cmp.Or(ctx.Err(), err)

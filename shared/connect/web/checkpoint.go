@@ -18,6 +18,7 @@ type checkpoint struct {
 	Failed []string `json:"failed,omitempty"`
 	Again  []string `json:"again,omitempty"`
 	Waited bool     `json:"waited,omitempty"` // as long as a site asked for, and no page was read since
+	Scans  bool     `json:"scans,omitempty"`  // the current reading is a full scan
 }
 
 // failsMuch reports whether there are more pages in Failed than a checkpoint should have.

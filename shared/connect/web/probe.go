@@ -22,7 +22,7 @@ const (
 
 // Probe asks for the sitemap, or for the first pages of the list.
 func (opener) Probe(ctx context.Context, f *fetch.Fetcher, a source.Access) error {
-	v := &visit{&Connector{Fetch: f, Now: time.Now, Pause: pause.For}, map[string]*site{}, probedSitemap}
+	v := &visit{Connector: &Connector{Fetch: f, Now: time.Now, Pause: pause.For}, sites: map[string]*site{}, maxSitemap: probedSitemap}
 	if address := a.Settings.Text(sitemap); address != "" {
 		return v.probeSitemap(ctx, address)
 	}

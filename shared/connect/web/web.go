@@ -68,7 +68,8 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 		if p.Begun.IsZero() {
 			p.Begun = c.Now().UTC()
 		}
-		v := &visit{c, map[string]*site{}, maxSitemap}
+		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a, scans: at == nil || p.Scans}
+		p.Scans = v.scans
 		all, err := v.list(ctx, a.Settings)
 		if err != nil {
 			return err
@@ -82,6 +83,10 @@ type visit struct {
 	*Connector
 	sites      map[string]*site
 	maxSitemap int64 // bytes of a file
+	access     source.Access
+	scans      bool            // it is a full scan, after which what was not listed is removed
+	stored     map[string]bool // which of the pages before known are stored
+	known      int
 }
 
 // list returns the pages of a source.
@@ -118,11 +123,17 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 				continue
 			}
 			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) && !slices.Contains(p.Again, one.url) {
-				page.Unread = append(page.Unread, one.url)
-				continue
+				stored, err := v.isStored(ctx, all, next)
+				if err != nil {
+					return err
+				}
+				if stored {
+					page.Unread = append(page.Unread, one.url)
+					continue
+				}
 			}
 			read := len(page.Items)
-			later, err := v.one(ctx, one.url, p.Waited, &page)
+			later, err := v.one(ctx, one.url, p, &page)
 			var limited *source.SyncError
 			if errors.As(err, &limited) {
 				p.Waited = true
@@ -152,10 +163,32 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 	}
 }
 
+// perLookup is how many pages are looked up at a time.
+const perLookup = 200
+
+// isStored reports whether the page at index n is stored. One that is not may have been gone for a while: its time does not tell.
+func (v *visit) isStored(ctx context.Context, all []listed, n int) (bool, error) {
+	if v.access.Stored == nil {
+		return true, nil
+	}
+	if n >= v.known {
+		v.known = min(n+perLookup, len(all))
+		var uris []string
+		for _, one := range all[n:v.known] {
+			uris = append(uris, one.url)
+		}
+		var err error
+		if v.stored, err = v.access.Stored(ctx, uris); err != nil {
+			return false, err
+		}
+	}
+	return v.stored[all[n].url], nil
+}
+
 // one fetches a page into page. An unreadable page is listed as skipped, not an error;
 // its stored copy stays if it may still exist. It returns later if it may be readable then, and a *source.SyncError if the site
 // asks to wait and that was not done.
-func (v *visit) one(ctx context.Context, address string, waited bool, page *source.SyncPage) (later bool, err error) {
+func (v *visit) one(ctx context.Context, address string, p checkpoint, page *source.SyncPage) (later bool, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it is not an absolute http or https URL"})
@@ -169,6 +202,8 @@ func (v *visit) one(ctx context.Context, address string, waited bool, page *sour
 		later = s.failed != nil && s.failed.Code != fetch.Blocked // what was forbidden is gone, but this site may only be down
 		if later {
 			page.Unread = append(page.Unread, address)
+		} else {
+			v.remove(page, address)
 		}
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: s.forbids()})
 		return later, nil
@@ -187,14 +222,27 @@ func (v *visit) one(ctx context.Context, address string, waited bool, page *sour
 	}
 	var answered *fetch.StatusError
 	var unreached *url.Error
-	if errors.As(err, &answered) && !waited && (answered.Status == http.StatusTooManyRequests || answered.Status == http.StatusServiceUnavailable && answered.RetryAfter != "") {
+	if errors.As(err, &answered) && !p.Waited && (answered.Status == http.StatusTooManyRequests || answered.Status == http.StatusServiceUnavailable && answered.RetryAfter != "") {
 		return false, v.limited(u, answered)
 	}
-	if !gone(failed, answered) {
-		page.Unread = append(page.Unread, address)
-	}
 	page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: failed.Detail})
+	switch {
+	case !gone(failed, answered):
+		page.Unread = append(page.Unread, address)
+	case !v.scans && answered != nil && answered.Status == http.StatusNotFound && !slices.Contains(p.Again, address):
+		page.Unread = append(page.Unread, address)
+		return true, nil // a site that is being changed may miss pages for a moment
+	default:
+		v.remove(page, address)
+	}
 	return failed.Code == fetch.TimedOut || errors.As(err, &unreached) || answered != nil && temporary(answered.Status), nil
+}
+
+// remove has a page removed that is gone. A full scan removes what it does not list.
+func (v *visit) remove(page *source.SyncPage, address string) {
+	if !v.scans {
+		page.Removed = append(page.Removed, address)
+	}
 }
 
 // gone reports whether a page is no longer there for everyone: who may read one that needs a sign-in is not known. Status 403 does not say

@@ -37,6 +37,7 @@ type reading struct {
 	pages  map[string]answer
 	asked  []string
 	later  string // Retry-After with the status 429
+	stored func(path string) bool
 	pauses []time.Duration
 	c      *web.Connector
 }
@@ -92,16 +93,29 @@ func (r *reading) firstCheckpoint(s source.Settings) []byte {
 	return nil
 }
 
-type result struct{ items, kept, left, why []string }
+type result struct{ items, kept, removed, left, why []string }
 
 func (r *reading) read(s source.Settings, checkpoint []byte) (result, []byte, error) {
 	r.t.Helper()
 	var out result
 	var end source.SyncPage
 	path := func(uri string) string { return strings.TrimPrefix(uri, r.url) }
-	for page, err := range r.c.Read(r.t.Context(), source.Access{Settings: s}, "pages", checkpoint) {
+	a := source.Access{Settings: s}
+	if r.stored != nil {
+		a.Stored = func(_ context.Context, uris []string) (map[string]bool, error) {
+			all := map[string]bool{}
+			for _, uri := range uris {
+				all[uri] = r.stored(path(uri))
+			}
+			return all, nil
+		}
+	}
+	for page, err := range r.c.Read(r.t.Context(), a, "pages", checkpoint) {
 		if err != nil {
 			return out, end.Checkpoint, err
+		}
+		for _, uri := range page.Removed {
+			out.removed = append(out.removed, path(uri))
 		}
 		for _, i := range page.Items {
 			out.items = append(out.items, path(i.URI))
@@ -162,6 +176,48 @@ func TestPagesOfAList(t *testing.T) {
 	}
 	if want := slices.Repeat([]time.Duration{3 * time.Second}, 6); !slices.Equal(r.pauses, want) {
 		t.Errorf("paused %v", r.pauses)
+	}
+}
+
+// TestPagesThatAreGoneSinceAreRemovedByTheNextSync, not only by a full scan. One that is missing may be back in a moment.
+func TestPagesThatAreGoneSinceAreRemovedByTheNextSync(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	settings := urlSettings(r.articles(6))
+	_, at, err := r.read(settings, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(r.pages, "/00")
+	r.pages["/01"], r.pages["/02"], r.pages["/03"], r.pages["/04"] = answer{401, ""}, answer{410, ""}, answer{403, ""}, answer{500, ""}
+	got, at, err := r.read(settings, at)
+	if err != nil || !slices.Equal(got.removed, []string{"/01", "/02"}) || !slices.Equal(got.kept, []string{"/00", "/03", "/04"}) || !slices.Equal(got.items, []string{"/05"}) {
+		t.Errorf("%+v %v", got, err)
+	}
+	r.pages["/robots.txt"] = answer{200, "User-agent: *\nDisallow: /05\n"}
+	got, _, err = r.read(settings, at)
+	if err != nil || !slices.Equal(got.removed, []string{"/00", "/01", "/02", "/05"}) {
+		t.Errorf("then %+v %v", got, err)
+	}
+}
+
+// TestAPageThatIsBackIsReadAgain although the sitemap says that it has not changed: it was removed when the site missed it.
+func TestAPageThatIsBackIsReadAgain(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	var entries []string
+	for _, u := range r.articles(450) {
+		entries = append(entries, u+" 2026-01-01")
+	}
+	r.pages["/sitemap.xml"] = sitemap(entries...)
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+	_, at, err := r.read(settings, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.stored = func(path string) bool { return path != "/07" && path != "/333" }
+	if got, _, err := r.read(settings, at); err != nil || !slices.Equal(got.items, []string{"/07", "/333"}) && !slices.Equal(got.items, []string{"/333", "/07"}) || len(got.kept) != 448 {
+		t.Errorf("read %q, kept %d, %v", got.items, len(got.kept), err)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"slices"
 	"time"
+
+	"docent/shared/access"
 )
 
 // Connector reads the content of the data sources of one provider.
@@ -55,6 +57,9 @@ type SyncPage struct {
 	Skipped []SkippedItem // items left out, and why
 	// Failed are what could not be read again, and why. A later sync tries again, until the uri is in Items, Unread or Removed only.
 	Failed []SkippedItem
+	// Readers, if not nil, are who may read the items of the part from now on. Before anything else is read, all that are stored get them, so
+	// that nobody goes on reading what a full scan would reach late. The page must have no items.
+	Readers *access.Names
 	// Notice warns the team's admins about a part that was read anyway; nil: no
 	// warning. The source shows the first one of a sync.
 	Notice *SyncError

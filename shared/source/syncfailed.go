@@ -2,14 +2,12 @@ package source
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"docent/shared/access"
-	"docent/shared/document"
 	"docent/shared/search"
 )
 
@@ -100,7 +98,6 @@ func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) 
 	rules := map[string]*access.Rule{}
 	read := map[string]bool{}         // uris on the page
 	wanted := map[search.Space]bool{} // those that have any of the comments
-	nobody := &access.Rule{Users: []access.Entry{}, Groups: []access.Entry{}}
 	for _, i := range items {
 		read[i.URI] = true
 		if !i.CommentsUnread || i.check() != nil {
@@ -137,10 +134,8 @@ func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) 
 			if err := r.stillTime(ctx); err != nil {
 				return nil, err
 			}
-			_, _, err := r.Documents.Put(ctx, r.teamID, document.Input{Fields: e.Fields, KeepContent: true, Facts: e.Facts, Created: e.CreatedAt,
-				Access: nobody, Match: func(int64) error { return nil }, Who: document.Anyone()})
-			if err != nil && !errors.Is(err, document.ErrNoContent) && !errors.Is(err, document.ErrOtherSource) {
-				return nil, fmt.Errorf("hide a comment: %w", err)
+			if err := r.setReaders(ctx, e, nobody()); err != nil {
+				return nil, err
 			}
 		}
 	}

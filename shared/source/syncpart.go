@@ -47,7 +47,7 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 }
 
 func (p *partState) startFullScan(now int64) {
-	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy}
+	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy, Readers: p.Readers}
 }
 
 // readAround reads a part to its end, and again from the last page that was saved after it has found records that fail for the first
@@ -78,6 +78,9 @@ func (r *syncRun) readAround(ctx context.Context, part string, p *partState) err
 
 // readPages reads and stores the pages of a part in order.
 func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *tries) error {
+	if err := r.giveReaders(ctx, part, p); err != nil { // what an interruption left
+		return err
+	}
 	access := r.access
 	if _, retries := r.Connector.(Retrier); retries {
 		access.Failed, access.tries = slices.Clone(p.Failed), t
@@ -89,6 +92,15 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 		}
 		if len(page.Checkpoint) > MaxCheckpoint {
 			return fmt.Errorf("the checkpoint of %s has %d bytes", part, len(page.Checkpoint))
+		}
+		if page.Readers != nil {
+			p.Checkpoint, p.Readers = page.Checkpoint, page.Readers
+			if err := r.savePart(ctx, part, p); err != nil {
+				return err
+			}
+			if err := r.giveReaders(ctx, part, p); err != nil {
+				return err
+			}
 		}
 		comments, err := r.keepComments(ctx, page.Items, p.ScanStarted != 0)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/collection"
 	"docent/shared/pending"
 	"docent/shared/table"
@@ -157,6 +158,8 @@ type partBody struct {
 	Failed []string `json:"failed,omitempty"`
 	// FailedBy is the start of the first sync that found new ones, if none has read the part to its end since.
 	FailedBy int64 `json:"failedBy,omitempty"`
+	// Readers are those that not all stored items have got yet; see SyncPage.Readers.
+	Readers *access.Names `json:"readers,omitempty"`
 }
 
 func (p partState) item(teamID, id, part string) (table.Item, error) {

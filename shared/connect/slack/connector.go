@@ -132,12 +132,18 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		if err := source.DecodeCheckpoint(at, &p); err != nil {
 			return err
 		}
-		if p.Private != about.Private {
-			return source.ErrFullScanNeeded // what was read has the wrong rule
+		if p.Private && !about.Private {
+			return source.ErrFullScanNeeded // what was read has a rule
 		}
-		if p.Private {
-			if err := r.readReaders(ctx, &p, at == nil); err != nil {
+		if about.Private {
+			changed, err := r.readReaders(ctx, &p)
+			if err != nil {
 				return r.goneOr(err)
+			}
+			if changed && (at != nil || a.Before != nil) { // what is stored has another rule, or none
+				if !page(source.SyncPage{Readers: r.rule, Checkpoint: source.EncodeCheckpoint(p), Notice: r.notice}) {
+					return source.ErrStopped
+				}
 			}
 		}
 		return r.goneOr(r.read(ctx, p, page))
@@ -251,17 +257,17 @@ func (r *reading) items(ctx context.Context, p checkpoint, messages []Message) (
 	return items, nil
 }
 
-// readReaders sets the rule of a private channel: its members, by their email addresses.
-// If they have changed since the checkpoint, everything is read again with the new rule.
-func (r *reading) readReaders(ctx context.Context, p *checkpoint, whole bool) error {
+// readReaders sets the rule of a private channel: its members, by their email addresses. It reports whether they have changed since the
+// checkpoint p, which then has the new ones.
+func (r *reading) readReaders(ctx context.Context, p *checkpoint) (changed bool, err error) {
 	if err := r.readUsers(ctx); err != nil {
-		return err
+		return false, err
 	}
 	rule, unknown := &access.Names{Users: []string{}, Groups: []string{}}, 0
 	for cursor := ""; ; {
 		reply, err := call[membersReply](ctx, r, "conversations.members?"+url.Values{"channel": {r.channel}, "limit": {"1000"}, "cursor": {cursor}}.Encode())
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, id := range reply.Members {
 			if email := r.known.emails[id]; email != "" {
@@ -287,9 +293,7 @@ func (r *reading) readReaders(ctx context.Context, p *checkpoint, whole bool) er
 	for _, email := range rule.Users {
 		_, _ = sum.Write([]byte(email + "\n"))
 	}
-	if !whole && sum.Sum64() != p.Readers {
-		return source.ErrFullScanNeeded
-	}
-	r.rule, p.Readers = rule, sum.Sum64()
-	return nil
+	changed = !p.Private || sum.Sum64() != p.Readers
+	r.rule, p.Private, p.Readers = rule, true, sum.Sum64()
+	return changed, nil
 }

@@ -171,9 +171,30 @@ func TestPrivateChannelsCarryTheirMembers(t *testing.T) {
 		}
 	}
 	s.Channels[ops].Members = []string{"U2"}
-	if _, _, err := read(t, c, a, end.Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
-		t.Errorf("after a member left: %v", err)
+	s.Emails["U2"] = "bob@acme.test"
+	c = &slack.Connector{HTTP: c.HTTP, Now: c.Now, Pause: c.Pause, Base: c.Base, Files: c.Files}                             // that knows no users
+	for _, at := range [][]byte{end.Checkpoint, []byte(`{"since":"1780003000.000100","name":"ops","private":false}`), nil} { // a member left; it was public; at a full scan
+		var first source.SyncPage
+		again := a
+		again.Before = end.Checkpoint
+		for page, err := range c.Read(t.Context(), again, ops, at) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			first = page
+			break
+		}
+		if first.Readers == nil || !slices.Equal(first.Readers.Users, []string{"bob@acme.test"}) || len(first.Items) > 0 || first.Last {
+			t.Errorf("after %q: %+v", at, first)
+		}
+		for page, err := range c.Read(t.Context(), a, ops, first.Checkpoint) {
+			if err != nil || page.Readers != nil {
+				t.Errorf("after %q, again: %+v %v", at, page, err)
+			}
+		}
 	}
+	s.Emails["U2"] = ""
+	c = &slack.Connector{HTTP: c.HTTP, Now: c.Now, Pause: c.Pause, Base: c.Base, Files: c.Files}
 	s.Channels[ops].Private = false
 	if _, _, err := read(t, c, a, end.Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
 		t.Errorf("after it became public: %v", err)

@@ -82,17 +82,16 @@ func TestWhatBecomesOfAListedChannel(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*slacktest.Server, *slacktest.Channel)
 		gone   bool
-		scan   bool // it is read again with a rule
 		notice string
 		chosen string // the failure of a chosen channel; empty: none
 	}{
 		"nothing": {change: func(*slacktest.Server, *slacktest.Channel) {}},
 		"deleted": {change: func(s *slacktest.Server, _ *slacktest.Channel) { delete(s.Channels, ops) }, gone: true, chosen: source.NotThere},
-		"private": {change: func(_ *slacktest.Server, c *slacktest.Channel) { c.Private = true }, scan: true},
+		"private": {change: func(_ *slacktest.Server, c *slacktest.Channel) { c.Private = true }},
 		"private, and the app is not in it": {change: func(_ *slacktest.Server, c *slacktest.Channel) { c.Private, c.Member = true, false },
 			gone: true, chosen: source.Unauthorized},
 		"private, and the app may not see it":       {change: func(s *slacktest.Server, c *slacktest.Channel) { c.Private, s.Lacks = true, "groups:read" }, gone: true, chosen: source.Unauthorized},
-		"private, and the app may not read it":      {change: func(s *slacktest.Server, c *slacktest.Channel) { c.Private, s.Lacks = true, "groups:history" }, gone: true, scan: true, chosen: source.Unauthorized},
+		"private, and the app may not read it":      {change: func(s *slacktest.Server, c *slacktest.Channel) { c.Private, s.Lacks = true, "groups:history" }, gone: true, chosen: source.Unauthorized},
 		"archived":                                  {change: func(_ *slacktest.Server, c *slacktest.Channel) { c.Archived = true }},
 		"archived, and the app is not in it":        {change: func(_ *slacktest.Server, c *slacktest.Channel) { c.Archived, c.Member = true, false }, chosen: source.Unauthorized},
 		"the app was removed":                       {change: func(_ *slacktest.Server, c *slacktest.Channel) { c.Member = false }},
@@ -114,11 +113,6 @@ func TestWhatBecomesOfAListedChannel(t *testing.T) {
 			}
 			tt.change(s, s.Channels[ops])
 			_, next, err := read(t, c, a, end.Checkpoint)
-			if scan := errors.Is(err, source.ErrFullScanNeeded); scan != tt.scan {
-				t.Errorf("it is read again: %v", err)
-			} else if scan {
-				_, next, err = read(t, c, a, nil)
-			}
 			var failed *source.SyncError
 			switch lacking := strings.HasPrefix(name, "the app lacks a scope"); {
 			case errors.Is(err, source.ErrPartGone) != tt.gone, lacking != (errors.As(err, &failed) && failed.Code == source.Unauthorized), !tt.gone && !lacking && err != nil:

@@ -85,3 +85,65 @@ func TestALateEventOfAChannelThatIsPrivateNowShowsNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoMayNoLongerReadAChannelReadsNothingAtOnce, however long Slack takes to show its history again.
+func TestWhoMayNoLongerReadAChannelReadsNothingAtOnce(t *testing.T) {
+	t.Parallel()
+	const channel = "C0000000001"
+	for name, tt := range map[string]struct {
+		private bool // before
+		change  func(*slacktest.Channel)
+		later   time.Duration
+	}{
+		"it becomes private":             {false, func(c *slacktest.Channel) { c.Private, c.Members = true, []string{"U2"} }, time.Hour},
+		"a member leaves":                {true, func(c *slacktest.Channel) { c.Members = []string{"U2"} }, time.Hour},
+		"a member leaves at a full scan": {true, func(c *slacktest.Channel) { c.Members = []string{"U2"} }, 8 * 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := slacktest.New(t)
+			c := &slacktest.Channel{ID: channel, Name: "ops", Members: []string{"U1", "U2"}, Private: tt.private, Member: tt.private}
+			var uris []string
+			for n := range 5 {
+				c.Messages = append(c.Messages, slacktest.Message{Type: "message", User: "U2", Text: "The salary of Ben is high.", TS: fmt.Sprintf("178000000%d.000100", n)})
+				uris = append(uris, fmt.Sprintf("https://slack.com/archives/%s/p178000000%d000100", channel, n))
+			}
+			s.Channels[channel], s.Emails["U1"], s.Emails["U2"] = c, "ada@acme.test", "ben@acme.test"
+			h := newHouse(t, s.Server)
+			id := h.connect("slack", map[string]any{"botToken": slacktest.Token, "channels": []string{channel}})
+			read := func(key string) (n int) {
+				t.Helper()
+				var got struct{ Results []struct{ Error any } }
+				h.call(key, "POST", "/context/get", map[string]any{"urls": uris}, &got)
+				for _, r := range got.Results {
+					if r.Error == nil {
+						n++
+					}
+				}
+				return n
+			}
+			sync := func() {
+				t.Helper()
+				if _, err := h.local.SyncSource(t.Context(), h.team, id, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			sync()
+			if n := read(h.admin); n != 5 {
+				t.Fatalf("before, %d are read", n)
+			}
+			h.clock.Advance(tt.later)
+			s.Change(func() { tt.change(c); s.Limited = "conversations.history" })
+			sync()
+			if mine, all := read(h.admin), read(h.key); mine != 0 || all != 5 {
+				t.Errorf("who may not reads %d, a team key %d", mine, all)
+			}
+			h.clock.Advance(2 * time.Hour)
+			s.Change(func() { s.Limited, c.Members = "", []string{"U1", "U2"} })
+			sync()
+			if n := read(h.admin); n != 5 {
+				t.Errorf("back in the channel, %d are read", n)
+			}
+		})
+	}
+}

@@ -72,6 +72,7 @@ type Server struct {
 	Lacks    string            // a scope that the app does not have
 	Needed   string            // what it is told that it needs; empty: Lacks
 	Stored   map[string][]byte // files by id
+	Limited  string            // a method that may not be called for an hour
 	Before   func(n int, w http.ResponseWriter) (answered bool)
 	requests []string
 }
@@ -134,6 +135,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	method := strings.TrimPrefix(q.URL.Path, "/api/")
 	s.requests = append(s.requests, method)
 	if s.Before != nil && s.Before(len(s.requests), w) {
+		return
+	}
+	if s.Limited == method {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusTooManyRequests)
 		return
 	}
 	if id, found := strings.CutPrefix(strings.TrimSuffix(q.URL.Path, "/download"), "/files/"); found {

@@ -1,0 +1,62 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"docent/shared/access"
+	"docent/shared/document"
+)
+
+// giveReaders gives p.Readers, if not nil, to all stored items of a part that have others. It can be interrupted and repeated at any point.
+// The state that has them must be saved: then no event stores an item by an older one.
+func (r *syncRun) giveReaders(ctx context.Context, part string, p *partState) error {
+	if p.Readers == nil {
+		return nil
+	}
+	rule := nobody()
+	if p.Readers.Check() == nil { // else its items are left out
+		resolved, err := r.Resolve(ctx, r.teamID, p.Readers)
+		if err != nil {
+			return fmt.Errorf("resolve who may read: %w", err)
+		}
+		rule = resolved[0]
+	}
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallelStores)
+	for _, space := range itemSpaces {
+		for e, err := range r.Documents.Items(gctx, r.teamID, r.id, space, true) {
+			if err == nil {
+				err = r.stillTime(ctx)
+			}
+			if err != nil {
+				return errors.Join(err, group.Wait())
+			}
+			if !r.Connector.PartContains(r.access.Settings, part, e.URI) || rule.Repeating(e.Access).Equal(e.Access) {
+				continue
+			}
+			group.Go(func() error { return r.setReaders(gctx, e, rule) })
+		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	p.Readers = nil
+	return nil
+}
+
+// setReaders changes who may read a stored item. It does nothing to one that is not there any more.
+func (r *syncRun) setReaders(ctx context.Context, e document.Entry, rule *access.Rule) error {
+	_, _, err := r.Documents.Put(ctx, r.teamID, document.Input{Fields: e.Fields, KeepContent: true, Facts: e.Facts, Created: e.CreatedAt,
+		Access: rule, Match: func(int64) error { return nil }, Who: document.Anyone(), Listed: r.now()}) // an earlier removal is over, as it is stored
+	if err != nil && !errors.Is(err, document.ErrNoContent) && !errors.Is(err, document.ErrOtherSource) {
+		return fmt.Errorf("change who may read an item: %w", err)
+	}
+	return nil
+}
+
+// nobody returns the rule of what only team keys read.
+func nobody() *access.Rule { return &access.Rule{Users: []access.Entry{}, Groups: []access.Entry{}} }

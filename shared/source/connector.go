@@ -58,8 +58,10 @@ type SyncPage struct {
 	// Failed are what could not be read again, and why. A later sync tries again, until the uri is in Items, Unread or Removed only.
 	Failed []SkippedItem
 	// Readers, if not nil, are who may read the items of the part from now on. Before anything else is read, all that are stored get them, so
-	// that nobody goes on reading what a full scan would reach late. The page must have no items.
+	// that nobody goes on reading what a full scan would reach late. The page must have no items. Narrow means that an item with other
+	// readers keeps those of them that are among Readers; a full scan then gives it the rest.
 	Readers *access.Names
+	Narrow  bool
 	// Notice warns the team's admins about a part that was read anyway; nil: no
 	// warning. The source shows the first one of a sync.
 	Notice *SyncError

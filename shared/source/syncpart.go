@@ -47,7 +47,7 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 }
 
 func (p *partState) startFullScan(now int64) {
-	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy, Readers: p.Readers}
+	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy, Readers: p.Readers, Narrow: p.Narrow}
 }
 
 // readAround reads a part to its end, and again from the last page that was saved after it has found records that fail for the first
@@ -94,7 +94,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 			return fmt.Errorf("the checkpoint of %s has %d bytes", part, len(page.Checkpoint))
 		}
 		if page.Readers != nil {
-			p.Checkpoint, p.Readers = page.Checkpoint, page.Readers
+			p.Checkpoint, p.Readers, p.Narrow = page.Checkpoint, page.Readers, page.Narrow
 			if err := r.savePart(ctx, part, p); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -35,17 +36,34 @@ func (r *syncRun) giveReaders(ctx context.Context, part string, p *partState) er
 			if err != nil {
 				return errors.Join(err, group.Wait())
 			}
-			if !r.Connector.PartContains(r.access.Settings, part, e.URI) || rule.Repeating(e.Access).Equal(e.Access) {
+			own := rule
+			if p.Narrow {
+				own = among(e.Access, rule)
+			}
+			if !r.Connector.PartContains(r.access.Settings, part, e.URI) || own.Repeating(e.Access).Equal(e.Access) {
 				continue
 			}
-			group.Go(func() error { return r.setReaders(gctx, e, rule) })
+			group.Go(func() error { return r.setReaders(gctx, e, own) })
 		}
 	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	p.Readers = nil
+	p.Readers, p.Narrow = nil, false
 	return nil
+}
+
+// among returns the rule of those in old that are in most too. No rule is everybody.
+func among(old, most *access.Rule) *access.Rule {
+	if old == nil {
+		return most
+	}
+	kept := func(all, most []access.Entry) []access.Entry {
+		return slices.DeleteFunc(slices.Clone(all), func(e access.Entry) bool {
+			return !slices.ContainsFunc(most, func(m access.Entry) bool { return m.Name == e.Name })
+		})
+	}
+	return &access.Rule{Users: kept(old.Users, most.Users), Groups: kept(old.Groups, most.Groups)}
 }
 
 // setReaders changes who may read a stored item. It does nothing to one that is not there any more.

@@ -18,6 +18,7 @@ import (
 type closing struct {
 	*shelf
 	readers *access.Names
+	narrow  bool
 }
 
 func (p *closing) Read(ctx context.Context, a source.Access, part string, checkpoint []byte) iter.Seq2[source.SyncPage, error] {
@@ -27,7 +28,7 @@ func (p *closing) Read(ctx context.Context, a source.Access, part string, checkp
 			p.readers = nil
 		}
 		if part == "b" && p.readers != nil {
-			if !yield(source.SyncPage{Readers: p.readers, Checkpoint: closed}, nil) {
+			if !yield(source.SyncPage{Readers: p.readers, Narrow: p.narrow, Checkpoint: closed}, nil) {
 				return
 			}
 			checkpoint = closed
@@ -36,16 +37,22 @@ func (p *closing) Read(ctx context.Context, a source.Access, part string, checkp
 	}
 }
 
+func newClosing(t *testing.T) (*library, *closing) {
+	t.Helper()
+	p := &closing{shelf: newShelf()}
+	l := newLibrary(t, p.shelf)
+	c := l.syncer.Connections["shelf"]
+	c.Connector = p
+	l.syncer.Connections["shelf"] = c
+	return l, p
+}
+
 // TestAllItemsOfAPartGetNewReaders before anything else of it is read, also if the process ends at any call of the store.
 func TestAllItemsOfAPartGetNewReaders(t *testing.T) {
 	t.Parallel()
 	run := func(t *testing.T, arm func(*library)) *library {
 		t.Helper()
-		p := &closing{shelf: newShelf()}
-		l := newLibrary(t, p.shelf)
-		c := l.syncer.Connections["shelf"]
-		c.Connector = p
-		l.syncer.Connections["shelf"] = c
+		l, p := newClosing(t)
 		l.mustSync()
 		p.readers = &access.Names{Users: []string{"ada"}, Groups: []string{}}
 		l.clock.Advance(20 * time.Minute)
@@ -80,4 +87,34 @@ func TestAllItemsOfAPartGetNewReaders(t *testing.T) {
 		}
 	}
 	t.Logf("%d calls", len(calls))
+}
+
+// TestNarrowReadersAreThoseThatStay: nobody gets to read an item by it.
+func TestNarrowReadersAreThoseThatStay(t *testing.T) {
+	t.Parallel()
+	l, p := newClosing(t)
+	l.mustSync()
+	for _, tt := range []struct {
+		readers []string
+		narrow  bool
+		want    []string
+	}{
+		{[]string{"ada", "ben"}, true, []string{"ada", "ben"}}, // everybody before
+		{[]string{"ben", "eve"}, true, []string{"ben"}},
+		{[]string{"ada", "ben", "eve"}, true, []string{"ben"}},
+		{[]string{"ada", "eve"}, false, []string{"ada", "eve"}},
+		{[]string{}, true, []string{}},
+	} {
+		p.readers, p.narrow = &access.Names{Users: tt.readers, Groups: []string{}}, tt.narrow
+		l.clock.Advance(20 * time.Minute)
+		l.mustSync()
+		for e, err := range l.syncer.Documents.Items(t.Context(), l.team, l.id, search.Documentation, true) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := e.Access.Names(); e.URI == "https://shelf.test/b/2" && (n == nil || !slices.Equal(n.Users, tt.want)) {
+				t.Errorf("%+v: read by %v", tt, n)
+			}
+		}
+	}
 }

@@ -160,6 +160,7 @@ type partBody struct {
 	FailedBy int64 `json:"failedBy,omitempty"`
 	// Readers are those that not all stored items have got yet; see SyncPage.Readers.
 	Readers *access.Names `json:"readers,omitempty"`
+	Narrow  bool          `json:"narrow,omitempty"`
 }
 
 func (p partState) item(teamID, id, part string) (table.Item, error) {

@@ -109,7 +109,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return err
 		}
 		if at != nil && readers != p.Readers {
-			return source.ErrFullScanNeeded // every item gets its new readers
+			return s.narrow(ctx, at, page) // then every item gets its new readers
 		}
 		p.Readers = readers
 		yield := func(q source.SyncPage) bool {
@@ -129,6 +129,19 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return s.readRecords(ctx, p, at == nil, yield)
 		}
 	})
+}
+
+// narrow takes what is stored from those who may not read any of it now, and returns source.ErrFullScanNeeded. With the checkpoint as it was,
+// an interruption repeats it.
+func (s *session) narrow(ctx context.Context, at []byte, page func(source.SyncPage) bool) error {
+	all, err := s.readers(ctx, false, nil)
+	if err != nil {
+		return err
+	}
+	if all != nil && !page(source.SyncPage{Readers: all, Narrow: true, Checkpoint: at}) {
+		return source.ErrStopped
+	}
+	return source.ErrFullScanNeeded
 }
 
 // session reads one part of a project.

@@ -142,7 +142,18 @@ func TestAChangeOfMembersReadsAllAgain(t *testing.T) {
 			r.put(tt.change)
 			r.later()
 			for kind, checkpoint := range checkpoints {
-				_, _, _, err := r.part(kind, checkpoint)
+				var first source.SyncPage
+				var err error
+				for page, failed := range r.c.Read(t.Context(), r.access(), project+" "+kind, checkpoint) {
+					if err = failed; err == nil && first.Checkpoint == nil {
+						first = page
+					}
+				}
+				public := tt.name == "the project becomes public"
+				if narrowed := first.Readers != nil; narrowed != (slices.Contains(tt.parts, kind) && !public) ||
+					narrowed && (!first.Narrow || string(first.Checkpoint) != string(checkpoint) || slices.Contains(first.Readers.Users, "guest@acme.test") && tt.name == "a guest leaves") {
+					t.Errorf("%s: narrowed by %+v", kind, first)
+				}
 				if again := errors.Is(err, source.ErrFullScanNeeded); again != slices.Contains(tt.parts, kind) || err != nil && !again {
 					t.Errorf("%s: %v", kind, err)
 				}

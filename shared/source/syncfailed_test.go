@@ -18,9 +18,10 @@ import (
 
 // failing is a provider of one part with items on one page, of which some cannot be read.
 type failing struct {
-	items  int             // 0: three
-	broken map[string]bool // uris
-	hangs  map[string]bool // uris of those that are never returned
+	items  int              // 0: three
+	broken map[string]bool  // uris
+	hangs  map[string]bool  // uris of those that are never returned
+	during func(uri string) // called with each request
 	text   string
 	reader string
 	before [][]string // Access.Failed of each reading
@@ -64,6 +65,9 @@ func (f *failing) Read(ctx context.Context, a source.Access, _ string, _ []byte)
 
 // request asks for one item.
 func (f *failing) request(ctx context.Context, uri string) error {
+	if f.during != nil {
+		f.during(uri)
+	}
 	switch {
 	case f.hangs[uri]:
 		<-ctx.Done()
@@ -200,4 +204,27 @@ func TestItemsThatAreNeverReturnedHoldUpNoOther(t *testing.T) {
 		}
 		l.wantItems("a/6")
 	})
+}
+
+// TestAPageThatTakesLongKeepsItsLease: another process that is asked to sync meanwhile does not interrupt it.
+func TestAPageThatTakesLongKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	f := &failing{items: 5, text: "Text.", reader: "ada"}
+	l := failingLibrary(t, f)
+	asked := 0
+	f.during = func(string) {
+		asked++
+		l.clock.Advance(85 * time.Second)
+		during := f.during
+		f.during = nil
+		var held *source.LeaseHeldError
+		if err := l.sync(); !errors.As(err, &held) {
+			t.Errorf("after %d items: %v", asked, err)
+		}
+		f.during = during
+	}
+	l.mustSync()
+	if l.wantItems("a/1", "a/2", "a/3", "a/4", "a/5"); asked != 5 {
+		t.Errorf("asked %d times", asked)
+	}
 }

@@ -55,6 +55,7 @@ func (p *partState) startFullScan(now int64) {
 // may fail at a time. Those after it go on, so that no number of such records holds up the part.
 func (r *syncRun) readAround(ctx context.Context, part string, p *partState) error {
 	t := newTries(p.Failed)
+	t.renew = r.renewLease
 	for {
 		err := r.readPages(ctx, part, p, t)
 		if errors.Is(err, ErrFullScanNeeded) {
@@ -288,7 +289,12 @@ func (r *syncRun) stillTime(ctx context.Context) error {
 	if r.outOfTime(ctx) {
 		return ErrUnfinished
 	}
-	if millisToTime(r.state.leaseUntil).Sub(r.now()) < leaseTime/2 {
+	return r.renewLease(ctx)
+}
+
+// renewLease renews the lease if less than what one request of a connector may take is left of it.
+func (r *syncRun) renewLease(ctx context.Context) error {
+	if millisToTime(r.state.leaseUntil).Sub(r.now()) <= max(firstTime, againTime) {
 		return r.save(ctx)
 	}
 	return nil

@@ -22,6 +22,8 @@ type tries struct {
 	failed       map[string]bool // uris of what was tried in vain
 	again, first time.Duration   // the time it took
 	last         *SyncError      // of the latest in fresh
+	// renew is called before each request, because a page with many that are slow takes longer than a lease; nil: there is none.
+	renew func(ctx context.Context) error
 }
 
 func newTries(failed []string) *tries {
@@ -56,6 +58,11 @@ func (a Access) Try(ctx context.Context, uri string, read func(context.Context) 
 		return true, nil
 	case left <= 0:
 		return false, t.last
+	}
+	if t.renew != nil {
+		if err := t.renew(ctx); err != nil {
+			return false, err
+		}
 	}
 	begun := time.Now()
 	timed, cancel := context.WithTimeout(ctx, left)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"docent/shared/connect/notion"
@@ -433,6 +434,76 @@ func TestAPageThatKeepsFailingHoldsUpNoOther(t *testing.T) {
 	if titles, _, _, _ := r.must(end.Checkpoint, nil); !slices.Equal(titles, []string{"Broken"}) {
 		t.Errorf("in the end %q", titles)
 	}
+}
+
+// transport replies by a handler of this process, but never to requests whose path contains one of the texts in hangs.
+type transport struct {
+	handler http.Handler
+	hangs   []string
+}
+
+func (h transport) RoundTrip(q *http.Request) (*http.Response, error) {
+	if slices.ContainsFunc(h.hangs, func(text string) bool { return strings.Contains(q.URL.Path, text) }) {
+		<-q.Context().Done()
+		return nil, q.Context().Err()
+	}
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, q)
+	return w.Result(), nil
+}
+
+// TestPagesThatAreNeverReturnedHoldUpNoOther: a run of a sync lasts four minutes, and each gets further.
+func TestPagesThatAreNeverReturnedHoldUpNoOther(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	var hangs []string
+	for n := range 8 {
+		r.server.Put(notiontest.NewPage(n+1, fmt.Sprint("Page ", n+1)))
+		if n%2 > 0 {
+			hangs = append(hangs, notiontest.ID(n+1))
+		}
+	}
+	handler := r.server.Config.Handler
+	synctest.Test(t, func(t *testing.T) {
+		r.c.HTTP = &http.Client{Transport: transport{handler, hangs}}
+		read := map[string]bool{}
+		var at []byte
+		syncs := 0
+		for runs := range 20 {
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			var err error
+			last := false
+			for page, failed := range r.c.Read(ctx, r.access(nil), "pages", at) {
+				if err = failed; err != nil {
+					break
+				}
+				for _, i := range page.Items {
+					read[i.Title] = true
+				}
+				if at, last = page.Checkpoint, page.Last; time.Until(deadlineOf(ctx)) < 10*time.Second {
+					break
+				}
+			}
+			cancel()
+			if !last {
+				continue
+			}
+			if syncs++; syncs == 1 && runs > 10 {
+				t.Errorf("the first sync took %d runs", runs+1)
+			}
+			if syncs == 3 { // later ones get through as well
+				break
+			}
+		}
+		if len(read) != 4 || syncs != 3 {
+			t.Errorf("%d syncs read %v", syncs, read)
+		}
+	})
+}
+
+func deadlineOf(ctx context.Context) time.Time {
+	deadline, _ := ctx.Deadline()
+	return deadline
 }
 
 func TestACursorThatIsNoLongerValid(t *testing.T) {

@@ -15,12 +15,14 @@ import (
 
 // Bounds of a reading.
 const (
-	perList     = 100             // results of a search
-	readsAPage  = 25              // texts per page
-	lookBack    = time.Hour       // that the search may lag behind edits
-	settledTime = 2 * time.Minute // after which a further edit has another time
-	maxKnown    = 600             // edits in a checkpoint, which has those of two syncs
-	maxAgain    = 50              // pages in a checkpoint that are tried again
+	perList     = 100              // results of a search
+	readsAPage  = 25               // texts per page
+	lookBack    = time.Hour        // that the search may lag behind edits
+	settledTime = 2 * time.Minute  // after which a further edit has another time
+	maxKnown    = 600              // edits in a checkpoint, which has those of two syncs
+	maxAgain    = 50               // pages in a checkpoint that are tried again
+	againTime   = 30 * time.Second // for each of them
+	retryTime   = time.Minute      // for all of them at the begin of a sync
 )
 
 // results is a page of a search.
@@ -94,6 +96,9 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			if read {
 				reads++
 			}
+			if len(page.Skipped) > 0 { // it may have taken minutes to find that out
+				reads = readsAPage
+			}
 		}
 		p.Cursor, p.Passed = some.Cursor, nil
 		if done {
@@ -117,17 +122,23 @@ func (s *session) retry(ctx context.Context, p *checkpoint, yield func(source.Sy
 		return nil
 	}
 	var page source.SyncPage
+	var untried []string
+	begun := time.Now()
 	for _, id := range p.Again {
 		if slices.Contains(p.Passed, id) {
 			continue
 		}
-		o, err := s.object(ctx, "pages", id)
+		if time.Since(begun) > retryTime {
+			untried = append(untried, id)
+			continue
+		}
+		o, err := inTime(ctx, func(ctx context.Context) (object, error) { return s.object(ctx, "pages", id) })
 		var failed *source.SyncError
 		if errors.As(err, &failed) && (failed.Code == source.NotThere || failed.Code == source.Refused) {
 			continue // a full scan finds out what became of it
 		}
 		if isUnreadable(err) && len(p.Failed) < maxAgain {
-			p.Failed = append(p.Failed, id)
+			p.Failed, p.Passed = append(p.Failed, id), append(p.Passed, id)
 			continue
 		}
 		if err == nil {
@@ -137,11 +148,24 @@ func (s *session) retry(ctx context.Context, p *checkpoint, yield func(source.Sy
 			return err
 		}
 	}
+	p.Failed, p.Passed = append(untried, p.Failed...), append(p.Passed, untried...) // the next sync begins with them
 	page.Checkpoint = source.EncodeCheckpoint(p)
 	if !yield(page) {
 		return source.ErrStopped
 	}
 	return nil
+}
+
+// inTime calls read, which requests a page that failed before, in a limited time, so that some of them that Notion never returns hold up
+// no other.
+func inTime[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
+	timed, cancel := context.WithTimeout(ctx, againTime)
+	defer cancel()
+	v, err := read(timed)
+	if err != nil && ctx.Err() == nil && timed.Err() != nil {
+		err = &source.SyncError{Code: source.Unreadable, Detail: "Notion did not return it in time.", Cause: err}
+	}
+	return v, err
 }
 
 // isUnreadable reports whether Notion failed to answer.
@@ -193,7 +217,17 @@ func (s *session) pass(ctx context.Context, p *checkpoint, o object, stored map[
 	case known:
 		page.Unread = append(page.Unread, o.uri())
 	default:
-		item, missed, err := s.item(ctx, o)
+		var missed lack
+		text := func(ctx context.Context) (item *source.Item, err error) {
+			item, missed, err = s.item(ctx, o)
+			return item, err
+		}
+		var item *source.Item
+		if p.Broken == o.ID || slices.Contains(p.Again, o.ID) {
+			item, err = inTime(ctx, text)
+		} else {
+			item, err = text(ctx)
+		}
 		var failed *source.SyncError
 		switch {
 		case errors.As(err, &failed) && failed.Code == source.NotThere: // deleted or no longer shared in the meantime

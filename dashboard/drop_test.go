@@ -52,21 +52,47 @@ func TestEveryWordOfAnHTMLFile(t *testing.T) {
 	}
 }
 
-// TestDropFiles drops a small file, which goes with the request, a large one, which goes to an address of its own, and
-// one that is too large.
-func TestDropFiles(t *testing.T) {
-	t.Parallel()
+// withFiles is a tab with an open collection at a server that reads files of every media type, as their first words.
+func withFiles(t *testing.T) *browser.Tab {
+	t.Helper()
 	b, _ := signedInAt(t, serveWith(t, app.Parts{SignOn: identity.Providers(), Extract: func(_ context.Context, mediaType string, file io.ReaderAt, size int64) (extract.Document, error) {
 		first := make([]byte, 40)
 		_, err := file.ReadAt(first, 0)
 		return extract.Document{Pages: []extract.Page{{Number: 1, Markdown: fmt.Sprintf("%s of %d bytes: %s", extract.ExtensionOf(mediaType), size, strings.TrimRight(string(first), "x"))}}}, err
 	}}))
-	b.Click("Collections")
-	b.Click("Create collection")
-	b.Fill("Name", "files")
-	b.Fill("Description", "Files.")
-	b.Click("Create collection")
-	b.Wait("No documents yet")
+	newCollection(b, "files", "Files.")
+	return b
+}
+
+// TestALargeFileThatIsLostOnTheWay is sent again, unless it has changed on the disk, which the browser refuses in the same words.
+func TestALargeFileThatIsLostOnTheWay(t *testing.T) {
+	t.Parallel()
+	b := withFiles(t)
+	folder := write(t, map[string]string{"large.pdf": "%PDF-1.7 large file" + strings.Repeat("x", 5_000_000)})
+	browser.Value[bool](b, `(() => {
+		const real = XMLHttpRequest.prototype.send;
+		XMLHttpRequest.prototype.send = function () {
+			XMLHttpRequest.prototype.send = real;
+			this.onerror();
+		};
+		return true;
+	})()`)
+	b.Drop(".drop", folder)
+	b.Wait("1 document put.")
+	browser.Value[bool](b, `(() => {
+		XMLHttpRequest.prototype.send = function () { this.onerror(); };
+		File.prototype.slice = () => ({ arrayBuffer: () => Promise.reject(new DOMException("changed", "NotReadableError")) });
+		return true;
+	})()`)
+	b.Drop(".drop", folder)
+	b.Wait("large.pdf: It has changed since you chose it.")
+}
+
+// TestDropFiles drops a small file, which goes with the request, a large one, which goes to an address of its own, and
+// one that is too large.
+func TestDropFiles(t *testing.T) {
+	t.Parallel()
+	b := withFiles(t)
 	b.Drop(".drop", write(t, map[string]string{
 		"small.docx": "PK small file" + strings.Repeat("x", 100),
 		"large.pdf":  "%PDF-1.7 large file" + strings.Repeat("x", 12_000_000),

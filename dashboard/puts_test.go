@@ -1,9 +1,12 @@
 package dashboard_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"docent/shared/scim/scimtest"
 	"docent/testkit/browser"
 )
 
@@ -160,24 +163,133 @@ func TestFilesAreNotPutBySomebodyElse(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
 	newCollection(b, "files", "Files.")
-	key := personalKey(b)
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
-		let gone;
-		window.fetch = (path, o) => {
-			if (o?.method === "PUT") return (gone ??= real("../sessions/current", { method: "DELETE" })).then(() => real(path, o));
-			if (!path.endsWith("/me")) return real(path, o);
-			return real(path, o).then(async (reply) => (reply.ok ? Response.json({ ...(me => ({ ...me, user: { ...me.user, id: crypto.randomUUID() } }))(await reply.json()) }) : reply));
-		};
-		return true;
-	})()`)
+	key := graceKey(t, b)
+	intercept(b, `let gone;`, `method === "PUT" ? (gone ??= real("../sessions/current", { method: "DELETE" })).then(() => real(path, o)) : real(path, o)`)
 	choose(b, `["secret.md"]`)
 	b.Wait("Your session has ended.")
 	signInAgain(b, key)
+	b.Wait("Grace")
 	b.Wait("Drop files or a folder here")
 	b.Settled()
 	b.Gone("left out")
 	b.Gone("file again")
+}
+
+// TestFilesAreNotPutInTheSessionOfSomebodyElse: a file that waits to be tried again is not sent for the next person, not even
+// before the page knows who that is.
+func TestFilesAreNotPutInTheSessionOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	key := graceKey(t, b)
+	intercept(b, `
+		let puts = 0, refuse;
+		window.replies = [];
+		const held = new Promise((done) => (refuse = done));
+		const busy = () => new Response('{"status":503,"code":"unavailable","detail":"Docent is busy."}', { status: 503, headers: { "Retry-After": "1" } });
+		const sentAgain = () => new Promise((done) => { const look = () => (window.replies.length > 0 ? done() : setTimeout(look, 20)); look(); });
+		let grace = false;`, `
+		method === "PUT" ? (++puts === 1 ? held.then(busy) : real(path, o).then((reply) => { window.replies.push(reply.status); return reply; })) :
+		method === "POST" && path.endsWith("/sessions") ? real(path, o).then((reply) => { grace = true; refuse(); return reply; }) :
+		grace && path.endsWith("/me") ? sentAgain().then(() => real(path, o)) : real(path, o)`)
+	choose(b, `["secret.md"]`)
+	b.Wait("Putting 1 file")
+	if !browser.Value[bool](b, `window.realFetch("../sessions/current", { method: "DELETE" }).then((r) => r.ok)`) {
+		t.Fatal("the session does not end")
+	}
+	browser.Value[string](b, `location.hash = "#/collections"`)
+	b.Wait("Your session has ended.")
+	signInAgain(b, key)
+	b.Wait("Grace")
+	if replies := browser.Value[[]int](b, `window.replies`); !slices.Equal(replies, []int{403}) {
+		t.Errorf("the file is sent with the replies %d", replies)
+	}
+	if stored := browser.Value[bool](b, `fetch("../documents?limit=200").then((r) => r.json()).then((all) => all.some((d) => d.uri.endsWith("secret.md")))`); stored {
+		t.Error("the file is stored for somebody else")
+	}
+}
+
+// TestAPageIsOfOnePerson: when somebody else has signed in in another tab, the page makes nothing in their name, and is made anew.
+func TestAPageIsOfOnePerson(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	key := graceKey(t, b)
+	open(b, "collections")
+	b.Click("Create collection")
+	b.Fill("Name", "plans of the admin")
+	b.Fill("Description", "Text.")
+	if !browser.Value[bool](b, `fetch("../sessions", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ credential: "`+key+`" }) }).then((r) => r.ok)`) {
+		t.Fatal("the key is refused")
+	}
+	b.Click("Create collection")
+	b.Wait("Grace")
+	b.Settled()
+	b.Gone("plans of the admin")
+	if made := browser.Value[bool](b, `fetch("../collections").then((r) => r.json()).then((all) => all.some((c) => c.name.startsWith("plans")))`); made {
+		t.Error("a collection is made by somebody else")
+	}
+}
+
+// TestALostConnectionIsWaitedForOnce, not by each file, and the page says so.
+func TestALostConnectionIsWaitedForOnce(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	lose(b)
+	choose(b, twelve)
+	b.Wait("The server cannot be reached. The rest is put when it can be reached again.")
+	becomes(b, `window.asked > 1`)
+	if puts := browser.Value[int](b, `window.lostPuts`); puts > 4 { // four at a time
+		t.Errorf("%d files are sent to a server that cannot be reached", puts)
+	}
+	for _, v := range violations(t, withAxe(t, b)) {
+		t.Error(v)
+	}
+	browser.Value[bool](b, `window.lost = false; true`)
+	b.Wait("12 documents put.")
+	b.Gone("left out")
+}
+
+// TestAPutIsStopped while it waits for the server. What is left is put by one click.
+func TestAPutIsStopped(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	lose(b)
+	choose(b, twelve)
+	b.Wait("The server cannot be reached.")
+	b.Click("Stop putting files")
+	b.Wait("12 files were left out")
+	b.Wait("You stopped the put")
+	b.Gone("The server cannot be reached.")
+	browser.Value[bool](b, `window.lost = false; true`)
+	b.Click("Put 12 files again")
+	b.Wait("12 documents put.")
+}
+
+// twelve are names of files for choose.
+const twelve = `Array.from({ length: 12 }, (_, i) => i + ".md")`
+
+// lose lets the server be out of reach while window.lost is true. It counts the files that are sent nevertheless, and the
+// times that somebody asks for it.
+func lose(b *browser.Tab) {
+	intercept(b, `window.lost = true; window.lostPuts = 0; window.asked = 0;`,
+		`window.lost ? (method === "PUT" ? window.lostPuts++ : window.asked++, Promise.reject(new TypeError("no connection"))) : real(path, o)`)
+}
+
+// graceKey provisions Grace, a member of the team, and returns a personal key of hers.
+func graceKey(t *testing.T, b *browser.Tab) string {
+	t.Helper()
+	const made = `(async () => {
+		const send = (path, body, headers, method = "POST") => fetch("../" + path, { method, body, headers });
+		const json = (body) => [JSON.stringify(body), { "Content-Type": "application/json" }];
+		await send("team/saml-metadata", %q, { "Content-Type": "application/samlmetadata+xml" }, "PUT");
+		const scim = await (await send("api-keys", ...json({ kind: "scim", name: "Okta" }))).json();
+		const user = await (await fetch("../scim/v2/Users", { method: "POST", credentials: "omit", headers: { "Content-Type": "application/scim+json", Authorization: "Bearer " + scim.secret },
+			body: JSON.stringify({ schemas: ["urn:ietf:params:scim:schemas:core:2.0:User"], userName: "grace@acme.test", displayName: "Grace" }) })).json();
+		return (await (await send("api-keys", ...json({ kind: "personal", name: "Laptop", userId: user.id }))).json()).secret;
+	})()`
+	return browser.Value[string](b, fmt.Sprintf(made, scimtest.Metadata))
 }
 
 // personalKey makes a personal key of whoever is signed in.

@@ -8,19 +8,6 @@ import (
 	"docent/testkit/browser"
 )
 
-// fails lets the calls of the API for whose path and method the JavaScript expression is true end without a reply, as a
-// lost connection does. An empty expression ends that.
-func fails(b *browser.Tab, when string) {
-	if when == "" {
-		when = "false"
-	}
-	browser.Value[bool](b, `(() => {
-		const real = (window.realFetch ??= window.fetch.bind(window));
-		window.fetch = (path, o) => { const method = o?.method ?? "GET"; return (`+when+`) ? Promise.reject(new TypeError("no connection")) : real(path, o); };
-		return true;
-	})()`)
-}
-
 // TestAnAddressLeadsToNoOtherPath: a link whose id is a path of the API does not make the page call it, least of all delete it.
 func TestAnAddressLeadsToNoOtherPath(t *testing.T) {
 	t.Parallel()

@@ -20,6 +20,19 @@ export class Failure extends Error {
 	}
 }
 
+let person = ""; // the id of the user who is signed in, empty if not known
+
+/**
+ * Makes further calls for a person alone. In the session of somebody else, who has signed in since here or in another tab, the
+ * API refuses them, and the session counts as ended. Only /me, which tells whose session it is, is read in any.
+ */
+export function callFor(id: string): void {
+	person = id;
+}
+
+/** The header that makes a call for the person alone. */
+export const forPerson = (): Record<string, string> => (person ? { "Docent-User": person } : {});
+
 let over = false;
 /** Reports whether the session had ended at the last reply. */
 export const sessionOver = () => over;
@@ -39,7 +52,8 @@ export interface Options {
 
 /** Sends a request and returns the reply. Throws a Failure for an error or a lost connection. */
 export async function send(path: string, o: Options = {}): Promise<Response> {
-	const headers: Record<string, string> = { Accept: "application/json", ...o.headers };
+	const mine = person;
+	const headers: Record<string, string> = { Accept: "application/json", ...(path !== "/me" && forPerson()), ...o.headers };
 	let body: string | undefined;
 	if (o.body !== undefined) {
 		headers["Content-Type"] ??= "application/json";
@@ -51,18 +65,25 @@ export async function send(path: string, o: Options = {}): Promise<Response> {
 	} catch (cause) {
 		throw lost(cause, o.signal);
 	}
-	over = reply.status === 401;
-	if (reply.ok) return reply;
-	throw await failureOf(reply, path === "/sessions" && o.method === "POST");
+	if (reply.ok) {
+		if (mine === person) over = false;
+		return reply;
+	}
+	const signingIn = path === "/sessions" && o.method === "POST";
+	const failure = await failureOf(reply, signingIn);
+	if (failure.status === 401 && mine === person) {
+		over = true;
+		if (!signingIn) onSignedOut();
+	}
+	throw failure;
 }
 
-/** Returns the error of a reply. Signing in may be refused without a session, which then has not ended. */
+/** Returns the error of a reply. Its status is 401 if the session has ended; signing in may be refused without one. */
 async function failureOf(reply: Response, signingIn: boolean): Promise<Failure> {
 	const problem = (await reply.json().catch(() => ({}))) as { code?: string; detail?: string; title?: string; requestId?: string };
-	const ended = reply.status === 401 && !signingIn;
+	const ended = (reply.status === 401 && !signingIn) || problem.code === "acting-not-allowed";
 	const detail = ended ? "Your session had ended. Try again." : (problem.detail ?? problem.title ?? `The server answered with status ${reply.status}.`);
-	if (ended) onSignedOut();
-	return new Failure(reply.status, problem.code ?? "unknown", detail, problem.requestId ?? reply.headers.get("X-Request-Id") ?? "", Number(reply.headers.get("Retry-After")) || undefined);
+	return new Failure(ended ? 401 : reply.status, problem.code ?? "unknown", detail, problem.requestId ?? reply.headers.get("X-Request-Id") ?? "", Number(reply.headers.get("Retry-After")) || undefined);
 }
 
 /** Returns the error of a connection that was lost, or cause if the caller has aborted the request. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { call, Failure, whenSignedOut } from "./api";
+import { call, callFor, Failure, whenSignedOut } from "./api";
 import { Icon } from "./icons";
 import { useAction, useLoad } from "./load";
 import { Ask } from "./pages/ask";
@@ -127,7 +127,7 @@ export function App() {
 	const atDoor = doors.includes(route[0] ?? "");
 	const [signedOut, setSignedOut] = useState(atDoor);
 	const [ended, setEnded] = useState(false); // the session, while a page is open
-	const me = useLoad(() => (signedOut ? Promise.resolve(undefined) : call<Me>("/me")), [signedOut]);
+	const me = useLoad(() => (signedOut ? Promise.resolve(undefined) : readMe()), [signedOut]);
 	const isIn = useRef(false);
 	const cameFromDoor = useRef(false);
 	isIn.current = me.value !== undefined;
@@ -163,7 +163,6 @@ export function App() {
 				code={route[0] === "sign-in" ? route[1] : undefined}
 				failed={route[0] === "sign-in-failed" ? route.slice(1) : undefined}
 				onSignedIn={() => {
-					forgetPuts();
 					forgetCursors();
 					if (atDoor) location.replace(to("ask")); // the way back leads past the door
 					setEnded(false);
@@ -192,16 +191,27 @@ export function App() {
 			{ended && (
 				<Ended
 					onSignedIn={async () => {
-						const now = await call<Me>("/me");
-						if (personOf(now) !== personOf(me.value)) forgetPuts();
-						forgetCursors();
-						me.set(now);
+						me.set(await readMe());
 						setEnded(false);
 					}}
 				/>
 			)}
 		</SessionContext.Provider>
 	);
+}
+
+let last: Me | undefined;
+
+/** Reads who is signed in, and lets further calls be for that person alone. The next person finds nothing of the last. */
+async function readMe(): Promise<Me> {
+	const now = await call<Me>("/me");
+	if (last && personOf(now) !== personOf(last)) {
+		forgetPuts();
+		forgetCursors();
+	}
+	last = now;
+	callFor(now.user?.id ?? "");
+	return now;
 }
 
 /** Returns a text that no other person has. */

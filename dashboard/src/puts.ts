@@ -1,6 +1,6 @@
 // Puts dropped files. A put goes on, and keeps what was left out, while other pages of the dashboard are open.
 import { useEffect, useState } from "preact/hooks";
-import { call, Failure } from "./api";
+import { call, Failure, send } from "./api";
 import { documentOf, refusal, type Upload } from "./upload";
 
 /** A file that was left out, and whether the same file may be put later. */
@@ -15,10 +15,12 @@ export interface Progress {
 	put: number;
 	failed: Failed[];
 	running: boolean;
+	lost: boolean; // the server cannot be reached; the put goes on when it can
 	sending: Record<string, number>; // the part of each large file that was sent, from 0 to 1, by path
 }
 
 const all = new Map<string, Progress>(); // by collection
+const running = new Map<string, AbortController>(); // by collection
 let person = 0; // counts the people who put files from this page
 const listeners = new Set<() => void>();
 const warn = (e: BeforeUnloadEvent) => e.preventDefault();
@@ -33,6 +35,8 @@ function set(collectionId: string, p: Progress): void {
 /** Forgets the files of whoever was signed in: the next person neither sees nor puts them. */
 export function forgetPuts(): void {
 	person++;
+	for (const stop of running.values()) stop.abort();
+	running.clear();
 	all.clear();
 	removeEventListener("beforeunload", warn);
 	for (const changed of listeners) changed();
@@ -54,26 +58,47 @@ export function useProgress(collectionId: string): Progress | undefined {
 const tries = 6;
 const longestWait = 30; // seconds
 
-/** Calls put again, some seconds later, if the server cannot be reached or has too much to do. */
-async function patiently(put: () => Promise<void>): Promise<void> {
-	for (let n = 1; ; n++) {
+/** Reports whether the server cannot be reached, or what is before it says so. */
+const absent = (e: unknown) => e instanceof Failure && [0, 502, 503, 504].includes(e.status);
+
+/** Waits, and no longer when the put is stopped. */
+const pause = (seconds: number, signal: AbortSignal) =>
+	new Promise<void>((done) => {
+		const end = () => {
+			clearTimeout(timer);
+			signal.removeEventListener("abort", end);
+			removeEventListener("online", end);
+			done();
+		};
+		const timer = setTimeout(end, seconds * 1000);
+		signal.addEventListener("abort", end);
+		addEventListener("online", end);
+	});
+
+/** Waits until the server is reached. Returns false if it was at once. */
+async function reached(signal: AbortSignal, onLost: () => void): Promise<boolean> {
+	for (let n = 0; ; n++) {
+		signal.throwIfAborted();
 		try {
-			return await put();
+			await send("/me", { signal });
+			return n > 0;
 		} catch (e) {
-			const passes = e instanceof Failure && [0, 429, 502, 503, 504].includes(e.status);
-			const wait = passes ? (e.retryAfter ?? 2 ** (n - 1)) : Infinity;
-			if (n === tries || wait > longestWait) throw e;
-			await new Promise((done) => setTimeout(done, wait * 1000));
+			if (!absent(e)) return n > 0; // it refuses, so it is there
 		}
+		if (n === 0) onLost();
+		await pause(Math.min(2 ** n, longestWait), signal);
 	}
 }
 
+/** What the files have that are left when somebody stops a put. */
+class Stopped extends Error {}
+
 /** Reports whether the same file may be put later: after signing in, or when the server is reached and has time. */
-const passes = (e: unknown) => e instanceof Failure && ([0, 401, 429].includes(e.status) || e.status >= 500);
+const passes = (e: unknown) => e instanceof Stopped || (e instanceof Failure && ([0, 401, 429].includes(e.status) || e.status >= 500));
 
 /** Puts files, four at a time. Of files with one path, which is one document, only the first is put. */
 export function put(collectionId: string, uploads: Upload[]): Promise<void> {
-	return run(collectionId, uploads, { total: uploads.length, put: 0, failed: [], running: true, sending: {} });
+	return run(collectionId, uploads, { total: uploads.length, put: 0, failed: [], running: true, lost: false, sending: {} });
 }
 
 /** Puts those files again that the last put to a collection left out and that may be put by now. */
@@ -87,16 +112,57 @@ export async function putAgain(collectionId: string): Promise<void> {
 	);
 }
 
+/** Stops the put to a collection: what is not put yet is left out, and may be put later. */
+export function stopPut(collectionId: string): void {
+	running.get(collectionId)?.abort(new Stopped("You stopped the put"));
+}
+
 async function run(collectionId: string, uploads: Upload[], p: Progress): Promise<void> {
 	const mine = person;
 	const show = () => mine === person && set(collectionId, p);
+	const stop = new AbortController();
+	running.set(collectionId, stop);
 	show();
 	const waiting = [...uploads];
 	const seen = new Set<string>();
-	let ended: unknown; // the session: every other call would be refused too
-	const stopped = () => {
+	let back: Promise<boolean> | undefined; // while the server cannot be reached: all wait for it together
+	const connection = () =>
+		(back ??= reached(stop.signal, () => {
+			p.lost = true;
+			show();
+		}).finally(() => {
+			back = undefined;
+			p.lost = false;
+			show();
+		}));
+	// The calls of the next person, who is known to api.ts by then, must not be these.
+	const going = () => {
 		if (mine !== person) throw new Error("Somebody else has signed in");
-		if (ended) throw ended;
+		stop.signal.throwIfAborted();
+	};
+	const putOnce = async (path: string, file: File) => {
+		const content = await documentOf(path, file, stop.signal, (part) => {
+			p.sending = { ...p.sending, [path]: part };
+			show();
+		});
+		going();
+		await call("/documents", { method: "PUT", body: { collectionId, keepAccess: true, ...content }, signal: stop.signal });
+	};
+	/** Puts a file, and tries again if the server cannot be reached or, some seconds later, if it has too much to do. */
+	const patiently = async (path: string, file: File) => {
+		for (let n = 1; ; n++) {
+			if (back) await back;
+			going();
+			try {
+				return await putOnce(path, file);
+			} catch (e) {
+				if (!(e instanceof Failure) || (e.status !== 429 && !absent(e))) throw e;
+				const wait = e.retryAfter ?? 2 ** (n - 1);
+				if (n === tries || wait > longestWait) throw e;
+				if (absent(e) && e.retryAfter === undefined && (await connection())) continue;
+				await pause(wait, stop.signal);
+			}
+		}
 	};
 	const one = async ({ path, file }: Upload) => {
 		try {
@@ -105,18 +171,10 @@ async function run(collectionId: string, uploads: Upload[], p: Progress): Promis
 			if (!file) throw new Error("It cannot be read");
 			const why = refusal(path, file);
 			if (why) throw new Error(why);
-			stopped();
-			const content = await documentOf(path, file, (part) => {
-				p.sending = { ...p.sending, [path]: part };
-				show();
-			});
-			await patiently(async () => {
-				stopped();
-				await call("/documents", { method: "PUT", body: { collectionId, keepAccess: true, ...content } });
-			});
+			await patiently(path, file);
 			p.put++;
 		} catch (e) {
-			if (e instanceof Failure && e.status === 401) ended = e;
+			if (e instanceof Failure && e.status === 401) stop.abort(e); // every other call would be refused too
 			p.failed.push({ path, file, why: e instanceof Error ? e.message : String(e), requestId: e instanceof Failure ? e.requestId : undefined, passes: passes(e) });
 		}
 	};

@@ -1,5 +1,5 @@
 // Reads dropped files and folders, and makes documents of them.
-import { base, call, Failure } from "./api";
+import { base, call, Failure, lost } from "./api";
 import { bytes } from "./format";
 
 export interface Upload {
@@ -79,17 +79,17 @@ interface Content {
 }
 
 /**
- * Returns the document of a file: its address, title and Markdown, or the file itself. A large file is sent on the way;
- * sent gets the part of it that was, from 0 to 1.
+ * Returns the document of a file: its address, title and Markdown, or the file itself. A large file is sent on the way, unless
+ * signal is aborted; sent gets the part of it that was, from 0 to 1.
  */
-export async function documentOf(path: string, file: File, sent: (part: number) => void): Promise<Content> {
+export async function documentOf(path: string, file: File, signal: AbortSignal, sent: (part: number) => void): Promise<Content> {
 	const name = path.split("/").pop() ?? path;
 	const uri = "file:///" + path.split("/").map(encodeURIComponent).join("/");
 	const mediaType = typeOf(path);
 	if (mediaType) {
 		const title = (name.replace(/\.[^.]+$/, "") || name).slice(0, 1024);
 		if (file.size <= mostInline) return { uri, title, mediaType, body: await base64(file) };
-		return { uri, title, mediaType, upload: await sendFile(file, mediaType, sent) };
+		return { uri, title, mediaType, upload: await sendFile(file, mediaType, signal, sent) };
 	}
 	const text = (await file.text()).replace(/^\ufeff/, "");
 	if (/\.x?html?$/i.test(path)) {
@@ -121,18 +121,26 @@ interface Address {
 }
 
 /** Sends a file to an address that works once, and returns the id of the upload. */
-async function sendFile(file: File, mediaType: string, sent: (part: number) => void): Promise<string> {
-	const to = await call<Address>("/uploads", { method: "POST", body: { mediaType, size: file.size } });
+async function sendFile(file: File, mediaType: string, signal: AbortSignal, sent: (part: number) => void): Promise<string> {
+	const to = await call<Address>("/uploads", { method: "POST", body: { mediaType, size: file.size }, signal });
 	const address = new URL(to.uploadUrl);
 	// The server's own address may have another name than the one of this page, to which alone it may connect.
 	const own = address.pathname.endsWith(`/v1/uploads/${to.id}`);
 	// fetch does not tell how much was sent.
 	const request = new XMLHttpRequest();
 	await new Promise<void>((done, failed) => {
+		signal.throwIfAborted();
+		signal.addEventListener("abort", () => request.abort());
+		request.onabort = () => failed(signal.reason);
 		request.open(to.method, own ? `${base}/uploads/${to.id}${address.search}` : address.href);
 		for (const [name, value] of Object.entries(to.headers)) request.setRequestHeader(name, value);
 		request.upload.onprogress = (e) => sent(e.loaded / file.size);
-		request.onerror = () => failed(new Failure(0, "offline", "It was not sent completely. Check the connection and whether the file has changed, then drop it again.", ""));
+		// The browser sends no file that has changed since it was chosen, and does not say why.
+		request.onerror = () =>
+			void file.slice(0, 1).arrayBuffer().then(
+				() => failed(lost(undefined)),
+				() => failed(new Error("It has changed since you chose it. Drop it again")),
+			);
 		request.onload = () => (request.status >= 200 && request.status < 300 ? done() : failed(refused(request)));
 		request.send(file);
 	});

@@ -3,7 +3,7 @@ import { call, Failure, page, type Page as ApiPage } from "../api";
 import { count, plural } from "../format";
 import { step, useEvery, useLoad } from "../load";
 import { Link } from "../markdown";
-import { put, putAgain, useProgress } from "../puts";
+import { put, putAgain, stopPut, useProgress } from "../puts";
 import { go, to, useCursors } from "../route";
 import type { Collection as CollectionType, Document } from "../types";
 import { Badge, Confirm, Empty, Head, Loaded, Mark, Page, Pager, Problem, Time } from "../ui";
@@ -130,6 +130,7 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 					<p>
 						{progress.running ? `Putting ${plural(progress.total, "file")} …` : progress.total === 0 ? "The folder has no files." : `${plural(progress.put, "document")} put. ${progress.put > 0 ? "They can be found within a minute." : ""}`}
 					</p>
+					{progress.lost && <p>The server cannot be reached. The rest is put when it can be reached again.</p>}
 					{progress.running && <progress value={progress.put + progress.failed.length + Object.values(progress.sending).reduce((a, b) => a + b, 0)} max={progress.total} aria-label="Upload" />}
 					{progress.running &&
 						Object.entries(progress.sending).map(([path, part]) => (
@@ -148,6 +149,13 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 								))}
 							</ul>
 						</details>
+					)}
+					{busy && (
+						<div>
+							<button type="button" onClick={() => stopPut(collectionId)}>
+								Stop putting files
+							</button>
+						</div>
 					)}
 					{!busy && again > 0 && (
 						<div>

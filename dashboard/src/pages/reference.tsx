@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { base, lost } from "../api";
+import { base, forPerson, lost } from "../api";
 import { useAction, useLoad } from "../load";
 import { Badge, Choice, Copy, Empty, Field, Loaded, Page, Problem } from "../ui";
 
@@ -203,7 +203,7 @@ function Try({ of }: { of: Operation }) {
 			const began = performance.now();
 			const sent = fetch(`${base}${path}${query.size ? `?${query}` : ""}`, {
 				method: of.method,
-				headers: of.media && body ? { "Content-Type": of.media } : {},
+				headers: { ...forPerson(), ...(of.media && body && { "Content-Type": of.media }) },
 				body: of.media && body ? body : undefined,
 			});
 			const [r, text] = await sent.then(async (r) => [r, await r.text()] as const).catch((cause: unknown) => {

@@ -75,6 +75,7 @@ export function SignIn({ code, failed, ended, onSignedIn }: { code?: string; fai
 	useEffect(() => {
 		if (ended) {
 			const back = () => void Promise.resolve(onSignedIn()).catch(() => undefined); // perhaps signed in in another tab
+			back();
 			addEventListener("focus", back);
 			return () => removeEventListener("focus", back);
 		}

@@ -1,4 +1,4 @@
-import{a as F}from"./part-EOX5L6XI.js";import{a as N}from"./part-CU6RIFWM.js";import{d as I}from"./part-ZJYGQSDC.js";import"./part-DREIYYSN.js";import{F as w,G as E,H as R,J as d,K as _,L as D,M as T,P as O,R as M,T as y,a as c,d as a,k as p,t as e,v as x,z as P}from"./part-7GDRC4CC.js";var q=`# Security events
+import{a as F}from"./part-6LLBUJFN.js";import{a as N}from"./part-LIW6JZJF.js";import{d as I}from"./part-BNIPQ3T6.js";import"./part-7FZGA3XJ.js";import{B as P,H as w,I as E,J as R,L as d,M as _,N as D,O as T,R as O,T as M,V as y,a as c,d as a,k as p,v as e,x}from"./part-736Z5NAA.js";var q=`# Security events
 
 \`GET /v1/security-events\` is a feed that a SIEM polls without missing an event. The same cursor always returns the same
 events, perhaps followed by newer ones. Drop repeats by \`id\`; order by \`sequence\` only.

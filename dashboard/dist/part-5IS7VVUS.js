@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-KJ3LA4C3.js";import"./part-4LSAPOUI.js";import"./part-ZJYGQSDC.js";import"./part-DREIYYSN.js";import"./part-7GDRC4CC.js";export{c as Tokens,b as scopes,a as sources};

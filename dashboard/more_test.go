@@ -2,6 +2,7 @@ package dashboard_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"docent/shared/scim/scimtest"
@@ -21,6 +22,7 @@ const longLists = `(() => {
 	const at = "2026-01-01T00:00:00Z";
 	window.fetch = (path, o) => {
 		const url = new URL(path, document.baseURI);
+		(window.reads ??= []).push(url.pathname.slice(url.pathname.indexOf("/v1/") + 3) + " " + (url.searchParams.get("startIndex") ?? url.searchParams.get("after") ?? 0));
 		if (url.pathname.includes("/scim/v2/Users")) {
 			const from = Number(url.searchParams.get("startIndex")), to = Math.min(2345, from + 199);
 			return Promise.resolve(Response.json({ totalResults: 2345, Resources: Array.from({ length: to - from + 1 }, (_, i) => ({ id: "u" + (from + i), userName: "person" + (from + i) + "@acme.test" })) }));
@@ -49,15 +51,18 @@ func TestLongListsGoOn(t *testing.T) {
 	b.Click("Show more users")
 	b.Wait("person2345@acme.test")
 	b.Gone("are shown.")
+	readOnce(t, b, "/scim/v2/Users", 12)
 	open(b, "settings/single-sign-on")
 	b.Wait("None among the keys that were looked at.")
 	b.Click("Show more keys")
 	b.Wait("Key 2344")
 	open(b, "settings/tokens")
 	b.Wait("The first 2,000 are shown.")
+	browser.Value[bool](b, `window.reads = []; true`)
 	b.Click("Show more keys")
 	b.Wait("Key 2343")
 	b.Gone("are shown.")
+	readOnce(t, b, "/api-keys", 2)
 	b.Click("Create personal key")
 	b.Wait("The first 2,001 are shown.")
 	b.Click("Show more users")
@@ -70,6 +75,16 @@ func TestLongListsGoOn(t *testing.T) {
 	b.Wait("delivery.29")
 }
 
+// readOnce fails the test unless the page has read a list in so many parts, each of them once.
+func readOnce(t *testing.T, b *browser.Tab, list string, parts int) {
+	t.Helper()
+	all := browser.Value[[]string](b, `window.reads.filter((r) => r.startsWith("`+list+` "))`)
+	once := slices.Compact(slices.Sorted(slices.Values(all)))
+	if len(all) != parts || len(once) != parts {
+		t.Errorf("%s is read from %q, want %d parts", list, all, parts)
+	}
+}
+
 // TestFindingDocumentsGoesOn, past the first ones that are found and past those that were looked at.
 func TestFindingDocumentsGoesOn(t *testing.T) {
 	t.Parallel()
@@ -80,10 +95,12 @@ func TestFindingDocumentsGoesOn(t *testing.T) {
 	b.Press(browser.KeyEnter)
 	b.Wait("The newest 25 that have the text are shown.")
 	b.Gone("Plan 25")
+	browser.Value[bool](b, `window.reads = []; true`)
 	b.Click("Show more documents")
 	b.Wait("Plan 29")
 	b.Wait("Plan 2099")
 	b.Gone("Show more documents")
+	readOnce(t, b, "/documents", 10)
 	b.Fill("Find documents", "x.test/2099")
 	b.Click("Find")
 	b.Wait("No document has")

@@ -121,26 +121,27 @@ export async function page<T>(path: string, limit: number, after?: string): Prom
 	};
 }
 
-/** The beginning of a list, and whether there is more of it. */
-export interface Part<T> {
-	items: T[];
-	more: boolean;
-	total?: number; // if it is known
+/** A part of a list, and the cursor of what follows it. */
+export interface Part<T> extends Page<T> {
+	total?: number; // of the whole list, if it is known
 }
 
-/** Returns the first items of a list. */
-export async function first<T>(path: string, most: number): Promise<Part<T>> {
-	const items: T[] = [];
-	let after: string | undefined;
-	do {
-		const p: Page<T> = await page<T>(path, Math.min(most - items.length, 200), after);
-		items.push(...p.items);
-		after = p.next;
-	} while (after !== undefined && items.length < most);
-	return { items, more: after !== undefined };
+/** Reads so many items, in as many pages as that takes. */
+export async function several<T>(most: number, after: string | undefined, read: (limit: number, after?: string) => Promise<Part<T>>): Promise<Part<T>> {
+	let part = await read(Math.min(most, 200), after);
+	while (part.next !== undefined && part.items.length < most) {
+		const more: Part<T> = await read(Math.min(most - part.items.length, 200), part.next);
+		part = { ...more, items: [...part.items, ...more.items] };
+	}
+	return part;
+}
+
+/** Returns the next items of a list after a cursor, the first ones without it. */
+export function some<T>(path: string, most: number, after?: string): Promise<Part<T>> {
+	return several(most, after, (limit, after) => page<T>(path, limit, after));
 }
 
 /** Returns all items of a list of which the API allows a few, such as collections. */
 export async function all<T>(path: string): Promise<T[]> {
-	return (await first<T>(path, 2000)).items;
+	return (await some<T>(path, 2000)).items;
 }

@@ -30,20 +30,33 @@ export function useLoad<T>(load: () => Promise<T>, depends: unknown[] = []): Loa
 }
 
 /** The part of a list that is shown, null if there is no such list, and what shows more of it. */
-export interface Growing<T> extends Loading<(Part<T> & { most: number }) | null> {
-	busy: boolean; // more is on the way
-	grow: () => void;
+export interface Growing<T> extends Loading<Part<T> | null> {
+	more: { busy: boolean; error: unknown; load: () => void };
 }
 
 /** How many items most lists show at first, and how many come with each click. */
 export const step = 2000;
 
-/** Loads the first items of a list as useLoad does, and by so many more. */
-export function usePart<T>(load: (most: number) => Promise<Part<T> | null>, depends: unknown[] = [], by = step): Growing<T> {
-	const [most, setMost] = useState(by);
-	const list = useLoad(() => load(most).then((part) => part && { ...part, most }), [...depends, most]);
-	const has = list.value?.most ?? most;
-	return { ...list, busy: has < most && list.error === undefined, grow: () => (has < most ? list.again() : setMost(most + by)) };
+/** Loads the first items of a list as useLoad does, and so many more after them each time. All that are shown are read again. */
+export function usePart<T>(load: (most: number, after?: string) => Promise<Part<T> | null>, depends: unknown[] = [], by = step): Growing<T> {
+	const shown = useRef<Part<T> | null>(null);
+	const wanted = () => Math.max(by, shown.current?.items.length ?? 0);
+	const list = useLoad(async () => {
+		for (;;) {
+			const most = wanted();
+			const part = await load(most);
+			if (!part?.next || most >= wanted()) return part; // else more was shown in the meantime
+		}
+	}, depends);
+	shown.current = list.value ?? null;
+	const { busy, error, run } = useAction();
+	const more = () =>
+		run(async () => {
+			const before = shown.current;
+			const rest = before && (await load(by, before.next));
+			if (rest && before === shown.current) list.set({ ...rest, items: [...before.items, ...rest.items] }); // else it was read again
+		});
+	return { ...list, more: { busy, error, load: more } };
 }
 
 /**

@@ -152,17 +152,20 @@ export function Pager({ after, next, onGo }: { after: string[]; next: string | u
 /** Says what part of a list is shown, and shows more of it. There is nothing to say if all is. */
 export function More<T>({ of, what }: { of: Growing<T>; what: string }) {
 	const part = of.value;
-	if (!part?.more) return null;
+	if (part?.next === undefined) return null;
 	return (
-		<div class="row">
-			<button type="button" disabled={of.busy} onClick={of.grow}>
-				Show more {what}
-			</button>
-			<span class="small quiet">
-				The first {count(part.items.length)}
-				{part.total !== undefined && ` of ${count(part.total)}`} are shown.
-			</span>
-		</div>
+		<>
+			<Problem error={of.more.error} />
+			<div class="row">
+				<button type="button" disabled={of.more.busy} onClick={of.more.load}>
+					Show more {what}
+				</button>
+				<span class="small quiet">
+					The first {count(part.items.length)}
+					{part.total !== undefined && ` of ${count(part.total)}`} are shown.
+				</span>
+			</div>
+		</>
 	);
 }
 

@@ -1,5 +1,5 @@
 // The users and groups of the team, which SCIM shows to its admins, and who used Docent.
-import { call, type Part } from "./api";
+import { call, type Part, several } from "./api";
 import type { Team } from "./types";
 
 export interface User {
@@ -22,25 +22,21 @@ export interface Member {
 
 const asSCIM = { headers: { Accept: "application/scim+json" } };
 
-/** Returns the first users or groups, or nothing if the team has no SAML metadata yet: then SCIM is refused. */
-async function listed<T>(type: "Users" | "Groups", attributes: string, most: number): Promise<Part<T> | null> {
+/** Returns the next users or groups, or nothing if the team has no SAML metadata yet: then SCIM is refused. */
+async function listed<T>(type: "Users" | "Groups", attributes: string, most: number, after?: string): Promise<Part<T> | null> {
 	const team = await call<Team>("/team");
 	if (!team.samlConfigured) return null;
-	const all: T[] = [];
-	let more = true;
-	let total = 0;
-	while (more && all.length < most) {
-		const query = new URLSearchParams({ count: "200", startIndex: String(all.length + 1), attributes });
+	return several<T>(most, after, async (count, startIndex = "1") => {
+		const query = new URLSearchParams({ count: String(count), startIndex, attributes });
 		const list = await call<{ totalResults: number; Resources?: T[] }>(`/scim/v2/${type}?${query}`, asSCIM);
-		all.push(...(list.Resources ?? []));
-		total = list.totalResults;
-		more = (list.Resources ?? []).length > 0 && all.length < total;
-	}
-	return { items: all, more, total };
+		const items = list.Resources ?? [];
+		const next = Number(startIndex) + items.length;
+		return { items, total: list.totalResults, next: items.length > 0 && next <= list.totalResults ? String(next) : undefined };
+	});
 }
 
-export const users = (most: number) => listed<User>("Users", "userName,displayName,active,roles", most);
-export const groups = (most: number) => listed<Group>("Groups", "displayName", most);
+export const users = (most: number, after?: string) => listed<User>("Users", "userName,displayName,active,roles", most, after);
+export const groups = (most: number, after?: string) => listed<Group>("Groups", "displayName", most, after);
 
 export async function members(groupId: string): Promise<Member[]> {
 	const group = await call<{ members?: Member[] }>(`/scim/v2/Groups/${groupId}?attributes=members`, asSCIM);
@@ -56,15 +52,11 @@ export interface UserUsage {
 	lastActiveAt: string;
 }
 
-/** Returns what the first users did since start, a date. */
-export async function usageByUser(start: string, most: number): Promise<Part<UserUsage>> {
-	const all: UserUsage[] = [];
-	let after: string | null = "";
-	while (after !== null && all.length < most) {
-		const query = new URLSearchParams({ start, limit: "200", ...(after && { after }) });
-		const list: { users: UserUsage[]; nextCursor: string | null } = await call(`/usage/users?${query}`);
-		all.push(...list.users);
-		after = list.nextCursor;
-	}
-	return { items: all, more: after !== null };
+/** Returns what the next users did since start, a date. */
+export function usageByUser(start: string, most: number, after?: string): Promise<Part<UserUsage>> {
+	return several(most, after, async (limit, after) => {
+		const query = new URLSearchParams({ start, limit: String(limit), ...(after && { after }) });
+		const list = await call<{ users: UserUsage[]; nextCursor: string | null }>(`/usage/users?${query}`);
+		return { items: list.users, next: list.nextCursor ?? undefined };
+	});
 }

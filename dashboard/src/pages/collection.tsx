@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call, Failure, page, type Page as ApiPage } from "../api";
 import { count, plural } from "../format";
-import { step, useEvery, useLoad } from "../load";
+import { step, useAction, useEvery, useLoad } from "../load";
 import { Link } from "../markdown";
 import { put, putAgain, stopPut, useProgress } from "../puts";
 import { go, to, useCursors } from "../route";
@@ -170,46 +170,81 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 	);
 }
 
-/** Reads the state of indexing of the documents, which lists do not have. */
-async function withStates<P extends ApiPage<Document>>(p: P): Promise<P> {
-	const items = await Promise.all(
-		p.items.map(async (d) => {
-			const whole = await call<Document>(`/documents/${d.id}`).catch(() => d);
-			return { ...d, indexing: whole.indexing };
-		}),
+/** Reads what lists do not have, such as the state of indexing, and leaves out what was deleted. */
+async function withStates(documents: Document[]): Promise<Document[]> {
+	const all = await Promise.all(
+		documents.map((d) =>
+			call<Document>(`/documents/${d.id}`).then(
+				(whole) => ({ ...d, access: whole.access, indexing: whole.indexing }),
+				(e: unknown) => (e instanceof Failure && e.status === 404 ? undefined : { ...d, indexing: undefined }),
+			),
+		),
 	);
-	return { ...p, items };
+	return all.filter((d) => d !== undefined);
 }
 
-/** Documents that were found, and among how many of the newest ones if these were not all. */
+/** Documents that were found among so many of the newest ones. */
 interface Found extends ApiPage<Document> {
-	turns?: number;
-	looked?: number;
-	full?: boolean; // more were found than are shown
+	looked: number;
+	rest: Document[]; // that were found and are not shown yet
 }
 
-/** Returns the first 25 of the newest 2,000 documents whose title or address has the text, and so many more with each turn. */
-async function find(path: string, text: string, turns: number): Promise<Found> {
-	const found: Document[] = [];
+const atATime = 25;
+
+/** Returns before with the next 25 documents whose title or address has the text, if the next 2,000 have as many. */
+async function find(path: string, text: string, before?: Found): Promise<Found> {
+	const found = before ? [...before.rest] : [];
 	let looked = 0;
-	let after: string | undefined;
-	do {
-		const p: ApiPage<Document> = await page<Document>(path, 200, after);
+	let next = before?.next;
+	for (let more = !before || next !== undefined; more && found.length <= atATime && looked < step; more = next !== undefined) {
+		const p: ApiPage<Document> = await page<Document>(path, 200, next);
 		found.push(...p.items.filter((d) => `${d.title}\n${d.uri}`.toLowerCase().includes(text.toLowerCase())));
 		looked += p.items.length;
-		after = p.next;
-	} while (after !== undefined && found.length <= 25 * turns && looked < step * turns);
-	const full = found.length > 25 * turns;
-	return { items: found.slice(0, 25 * turns), next: undefined, turns, full, looked: full || after !== undefined ? looked : undefined };
+		next = p.next;
+	}
+	return {
+		items: [...(before?.items ?? []), ...(await withStates(found.slice(0, atATime)))],
+		rest: found.slice(atATime),
+		next,
+		looked: (before?.looked ?? 0) + looked,
+	};
+}
+
+/** What looks for documents with the text again, and on: past the first ones, and past those that were looked at. */
+function useFinding(path: string, text: string, changed: number) {
+	const search = useMemo<{ shown?: Found }>(() => ({}), [path, text, changed]);
+	const again = useCallback(async () => {
+		const before = search.shown;
+		const now = before ? { ...before, items: await withStates(before.items) } : await find(path, text);
+		if (search.shown === before) search.shown = now; // else more was found in the meantime
+		return search.shown ?? now;
+	}, [search]);
+	const latest = useRef(search);
+	latest.current = search;
+	const on = async () => {
+		const found = await find(path, text, search.shown);
+		if (latest.current === search) return (search.shown = found); // else something else is looked for by now
+	};
+	return { again, on };
 }
 
 function Documents({ collectionId, changed }: { collectionId: string; changed: number }) {
 	const [after, setAfter] = useCursors();
 	const [text, type] = useState("");
 	const [wanted, want] = useState(""); // empty: all
-	const [turns, setTurns] = useState(1); // of looking for it
 	const path = `/documents?collectionId=${collectionId}`;
-	const list = useLoad<Found>(() => (wanted ? find(path, wanted, turns) : page<Document>(path, 25, after.at(-1))).then(withStates), [path, changed, after, wanted, turns]);
+	const finding = useFinding(path, wanted, changed);
+	const looking = useAction();
+	const list = useLoad<ApiPage<Document> & Partial<Found>>(async () => {
+		if (wanted) return finding.again();
+		const p = await page<Document>(path, atATime, after.at(-1));
+		return { ...p, items: await withStates(p.items) };
+	}, [after, finding.again]);
+	const found = wanted ? list.value : undefined;
+	const more = async () => {
+		const now = await finding.on();
+		if (now) list.set(now);
+	};
 	const [opened, open] = useState<Document>();
 	const [deleting, remove] = useState<Document>();
 	useEvery(2000, list.value?.items.some((d) => d.indexing?.state === "pending" || d.indexing?.state === "extracting") ?? false, list.again);
@@ -223,7 +258,6 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 					onSubmit={(e) => {
 						e.preventDefault();
 						want(text.trim());
-						setTurns(1);
 						setAfter([]);
 					}}
 				>
@@ -292,17 +326,18 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 									</tbody>
 								</table>
 							</div>
-							<Pager after={after} next={p.next} onGo={setAfter} />
+							{!wanted && <Pager after={after} next={p.next} onGo={setAfter} />}
 						</>
 					)
 				}
 			</Loaded>
-			{list.value?.looked !== undefined && (
+			<Problem error={looking.error} />
+			{found?.looked !== undefined && (found.rest?.length || found.next) && (
 				<div class="row">
-					<button type="button" disabled={list.value.turns !== turns && list.error === undefined} onClick={() => setTurns((list.value?.turns ?? 0) + 1)}>
-						{list.value.full ? "Show more documents" : "Look at older documents"}
+					<button type="button" disabled={looking.busy} onClick={() => looking.run(more)}>
+						{found.rest?.length ? "Show more documents" : "Look at older documents"}
 					</button>
-					<span class="small quiet">{list.value.full ? `The newest ${list.value.items.length} that have the text are shown.` : `The newest ${count(list.value.looked)} documents were looked at.`}</span>
+					<span class="small quiet">{found.rest?.length ? `The newest ${found.items.length} that have the text are shown.` : `The newest ${count(found.looked)} documents were looked at.`}</span>
 				</div>
 			)}
 		</section>

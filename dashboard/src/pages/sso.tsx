@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { base, call, Failure, first, send } from "../api";
+import { base, call, Failure, send, some } from "../api";
 import { readFeed } from "../feed";
 import { useAction, useLoad, usePart } from "../load";
 import { useAdmin } from "../session";
@@ -205,7 +205,7 @@ function Certificate({ of }: { of: Saml["certificates"][number] }) {
 
 function Provisioning() {
 	const team = useLoad(() => call<Team>("/team"));
-	const keys = usePart((most) => first<Key>("/api-keys", most));
+	const keys = usePart((most, after) => some<Key>("/api-keys", most, after));
 	const failures = useLoad(() => readFeed({ outcome: "failure" }, 100).then((p) => p.events.filter((e) => e.actor.type === "scim").slice(0, 5)));
 	const [creating, create] = useState(false);
 	const [made, setMade] = useState<Secret>();
@@ -234,7 +234,7 @@ function Provisioning() {
 					{(part) => {
 						const list = (part?.items ?? []).filter((k) => k.kind === "scim");
 						return list.length === 0 ? (
-							<p class="quiet">{part?.more ? "None among the keys that were looked at." : "None yet."} The provider sends this key as its secret token.</p>
+							<p class="quiet">{part?.next ? "None among the keys that were looked at." : "None yet."} The provider sends this key as its secret token.</p>
 						) : (
 							<ul class="list">
 								{list.map((k) => (

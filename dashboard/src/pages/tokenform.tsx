@@ -21,10 +21,14 @@ export interface Person {
 	userName: string;
 }
 
-/** The person who is signed in, then the first other users of the team. */
-export async function people(me: Person, most: number): Promise<Part<Person>> {
-	const others = (await users(most).catch(() => null)) ?? { items: [], more: false };
-	return { items: [me, ...others.items.filter((p) => p.id !== me.id)], more: others.more };
+/** The person who is signed in, then the other users of the team. */
+export async function people(me: Person, most: number, after?: string): Promise<Part<Person>> {
+	const found = await users(most, after).catch((e: unknown) => {
+		if (after !== undefined) throw e;
+		return null; // the person alone has to do
+	});
+	const others = found ?? { items: [], next: undefined };
+	return { ...others, items: [...(after === undefined ? [me] : []), ...others.items.filter((p) => p.id !== me.id)], total: undefined };
 }
 
 /** Returns the date of today, in the person's time zone, as fields for dates have it. */
@@ -45,7 +49,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 	const [may, setMay] = useState<Scope[]>(["read", "ask"]);
 	const [user, setUser] = useState(me.user?.id ?? "");
 	const [actFor, setActFor] = useState(false);
-	const persons = usePart<Person>((most) => (kind === "personal" && me.user ? people(me.user, most) : Promise.resolve(null)));
+	const persons = usePart<Person>((most, after) => (kind === "personal" && me.user ? people(me.user, most, after) : Promise.resolve(null)));
 	const expiresAt = () => {
 		if (life === "") return undefined;
 		return life === "date" ? new Date(date + "T23:59:59").toISOString() : new Date(Date.now() + Number(life) * 86400_000).toISOString();

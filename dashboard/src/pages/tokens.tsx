@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { all, call, first } from "../api";
+import { all, call, some } from "../api";
 import { ago } from "../format";
 import { type Growing, step, useLoad, usePart } from "../load";
 import { useAdmin, useMe } from "../session";
@@ -60,7 +60,7 @@ export function Tokens() {
 }
 
 function AdminTokens() {
-	const keys = usePart((most) => first<Key>("/api-keys", most));
+	const keys = usePart((most, after) => some<Key>("/api-keys", most, after));
 	const available = useLoad(sources);
 	const me = useMe();
 	const users = useLoad(() => userNames(me.user));
@@ -139,7 +139,7 @@ function Section({ kind, keys, names, users, onOpen }: { kind: "personal" | "tea
 			<Loaded of={keys}>
 				{(list) => {
 					const of = (list?.items ?? []).filter((k) => k.kind === kind);
-					return of.length === 0 ? <p class="quiet">There are no {kind} keys{list?.more ? " among those that are shown" : ""}.</p> : <Keys keys={of} names={names} users={users} onOpen={onOpen} />;
+					return of.length === 0 ? <p class="quiet">There are no {kind} keys{list?.next ? " among those that are shown" : ""}.</p> : <Keys keys={of} names={names} users={users} onOpen={onOpen} />;
 				}}
 			</Loaded>
 		</section>

@@ -19,7 +19,7 @@ export function UsagePage() {
 	const [days, setDays] = useState<Days>("30");
 	const admin = useAdmin();
 	const usage = useLoad(() => call<Usage>(`/usage?start=${startOf(days)}&groupBy=feature&limit=200`), [days]);
-	const users = usePart((most) => usageByUser(startOf(days), most), [days]);
+	const users = usePart((most, after) => usageByUser(startOf(days), most, after), [days]);
 	return (
 		<Page
 			title="Usage"

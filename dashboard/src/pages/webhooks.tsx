@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { all, call, first } from "../api";
+import { all, call, some } from "../api";
 import { useAction, useEvery, useLoad, usePart } from "../load";
 import { useMe } from "../session";
 import { Badge, Confirm, Dialog, Empty, Field, FormDialog, Loaded, More, Page, Problem, Snippet, Table, Time } from "../ui";
@@ -158,7 +158,7 @@ function AddEndpoint({ onClose, onDone }: { onClose: () => void; onDone: (secret
 /** Shows the newest deliveries of an endpoint, and what can be done with it. */
 function Deliveries({ of, onSecret, onChange, onClose }: { of: Endpoint; onSecret: (secret: string) => void; onChange: () => void; onClose: () => void }) {
 	const path = `/webhook-endpoints/${of.id}`;
-	const deliveries = usePart((most) => first<Delivery>(`${path}/deliveries`, most), [], 20);
+	const deliveries = usePart((most, after) => some<Delivery>(`${path}/deliveries`, most, after), [], 20);
 	const action = useAction();
 	const [disabled, setDisabled] = useState(of.disabled === true);
 	const [removing, remove] = useState(false);

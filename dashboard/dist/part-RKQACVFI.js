@@ -1,4 +1,4 @@
-import{a as F}from"./part-6LLBUJFN.js";import{a as N}from"./part-LIW6JZJF.js";import{d as I}from"./part-BNIPQ3T6.js";import"./part-7FZGA3XJ.js";import{B as P,H as w,I as E,J as R,L as d,M as _,N as D,O as T,R as O,T as M,V as y,a as c,d as a,k as p,v as e,x}from"./part-736Z5NAA.js";var q=`# Security events
+import{a as F}from"./part-REI263BU.js";import{a as N}from"./part-NFLX4HGA.js";import{d as I}from"./part-V26SL7UE.js";import"./part-2FTTU4YB.js";import{A as x,E as P,K as w,L as E,M as R,O as d,P as _,Q as D,R as T,U as O,W as M,Y as y,a as c,d as a,m as p,y as e}from"./part-5XM6C5TS.js";var q=`# Security events
 
 \`GET /v1/security-events\` is a feed that a SIEM polls without missing an event. The same cursor always returns the same
 events, perhaps followed by newer ones. Drop repeats by \`id\`; order by \`sequence\` only.

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-HMZQCIPF.js";import"./part-T57U3PVR.js";import"./part-BNIPQ3T6.js";import"./part-7FZGA3XJ.js";import"./part-736Z5NAA.js";export{c as Tokens,b as scopes,a as sources};

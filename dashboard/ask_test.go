@@ -9,18 +9,16 @@ import (
 
 // streams answers the page's requests for events of answers itself: say sends a part of the newest stream, and
 // calls has the method, the last event's id and the body of each request.
-const streams = `(() => {
-	const real = window.fetch;
-	window.calls = [];
-	window.fetch = (url, o) => {
-		if (!/\/answers\/[0-9a-f-]{36}$/.test(url) || o?.headers?.Accept !== "text/event-stream") return real(url, o);
-		calls.push([o.method, o.headers["Last-Event-ID"] ?? "", o.body ?? ""].join(" "));
-		const body = new ReadableStream({ start(c) { window.stream = c; o.signal.addEventListener("abort", () => c.error(o.signal.reason)); } });
-		return Promise.resolve(new Response(body, { headers: { "Content-Type": "text/event-stream" } }));
-	};
-	window.say = (text) => { for (const b of new TextEncoder().encode(text)) stream.enqueue(new Uint8Array([b])); return true; };
-	return true;
-})()`
+func streams(b *browser.Tab) {
+	intercept(b, `/\/answers\/[0-9a-f-]{36}$/.test(path) && o?.headers?.Accept === "text/event-stream"`, `follow(o)`, `
+		window.calls = [];
+		const follow = (o) => {
+			calls.push([o.method, o.headers["Last-Event-ID"] ?? "", o.body ?? ""].join(" "));
+			const body = new ReadableStream({ start(c) { window.stream = c; o.signal.addEventListener("abort", () => c.error(o.signal.reason)); } });
+			return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+		};
+		window.say = (text) => { for (const b of new TextEncoder().encode(text)) stream.enqueue(new Uint8Array([b])); return true; };`)
+}
 
 // say sends events of the newest stream, byte by byte.
 func say(b *browser.Tab, events string) {
@@ -37,7 +35,7 @@ func quoted(text string) string {
 func TestAnswersStream(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
-	browser.Value[bool](b, streams)
+	streams(b)
 	b.Fill("Your question", "How long are logs kept?")
 	b.Press(browser.KeyEnter)
 	b.Wait("Reading your documents …")
@@ -93,11 +91,7 @@ data: {"questionId":"x","question":"How long are logs kept?","state":"complete",
 func TestAFailedQuestionIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
-		window.fetch = (path, o) => path.endsWith("/answers/01a20435-7fa4-77c2-a4b7-58247592fc1b") ? Promise.resolve(new Response(JSON.stringify({ question: "When should a client retry?", state: "failed", error: { code: "unavailable", detail: "The model was not there." } }))) : real(path, o);
-		return true;
-	})()`)
+	intercept(b, `path.endsWith("/answers/01a20435-7fa4-77c2-a4b7-58247592fc1b")`, `Response.json({ question: "When should a client retry?", state: "failed", error: { code: "unavailable", detail: "The model was not there." } })`, "")
 	open(b, "ask/01a20435-7fa4-77c2-a4b7-58247592fc1b")
 	b.Wait("The model was not there.")
 	b.Click("Try again")

@@ -36,14 +36,7 @@ func TestEveryWordOfAnHTMLFile(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
 	newCollection(b, "files", "Files.")
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
-		window.fetch = (path, o) => {
-			if (o?.method === "PUT") window.body = JSON.parse(o.body).body;
-			return real(path, o);
-		};
-		return true;
-	})()`)
+	intercept(b, `method === "PUT"`, `(window.body = JSON.parse(o.body).body, real(path, o))`, "")
 	b.Drop(".drop", write(t, map[string]string{"news.html": "<title>News</title><article><h2>First</h2><p>One.</p></article><article><h2>Second</h2><dl><dt>Colour</dt><dd>green</dd></dl></article>"}))
 	b.Wait("1 document put.")
 	const want = "## First\n\nOne.\n\n## Second\n\nColour\n\ngreen"

@@ -28,11 +28,7 @@ func TestTheWayBackLeadsToTheSearch(t *testing.T) {
 func TestPassagesAreReadInTheirDirection(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
-		window.fetch = (path, o) => path.endsWith("/context/search") ? Promise.resolve(new Response('{"sources":[{"title":"T","url":"https://x.test/","content":"שלום, עולם!","provider":"custom","sourceType":"documentation"}]}')) : real(path, o);
-		return true;
-	})()`)
+	intercept(b, `path.endsWith("/context/search")`, `new Response('{"sources":[{"title":"T","url":"https://x.test/","content":"שלום, עולם!","provider":"custom","sourceType":"documentation"}]}')`, "")
 	open(b, "search/world")
 	b.Wait("עולם")
 	const left = `(() => { const text = document.querySelector("article p").firstChild, range = document.createRange(); const at = (i) => { range.setStart(text, i); range.setEnd(text, i + 1); return range.getBoundingClientRect().left; }; return at(text.length - 1) < at(0); })()`

@@ -59,21 +59,13 @@ func becomes(b *browser.Tab, expression string) {
 func TestEventsBehindAnEmptyPage(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
+	intercept(b, `path.includes("/security-events?") && path.includes("outcome=failure")`, `Response.json(events(Number((new URL(path).searchParams.get("after") ?? "c0").slice(1))))`, `
 		window.reads = 0;
-		const page = (n) => {
+		const events = (n) => {
 			window.reads++;
 			const has = n === 2 || n === 25;
 			return { events: has ? [{ id: "e" + n, eventType: "api_key.revoked", category: "configuration", severity: "low", description: "Event " + n + " of the feed", occurredAt: "2026-01-01T00:00:00Z", outcome: { result: "failure" }, actor: { type: "scim" } }] : [], nextCursor: "c" + (n + 1), hasMore: n < 25 };
-		};
-		window.fetch = (path, o) => {
-			const url = new URL(path);
-			if (!url.pathname.endsWith("/security-events") || url.searchParams.get("outcome") !== "failure") return real(path, o);
-			return Promise.resolve(new Response(JSON.stringify(page(Number((url.searchParams.get("after") ?? "c0").slice(1))))));
-		};
-		return true;
-	})()`)
+		};`)
 	open(b, "events")
 	b.Select("Outcome", "failure")
 	b.Wait("Event 2 of the feed")

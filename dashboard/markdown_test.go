@@ -15,12 +15,8 @@ func answers(t *testing.T, b *browser.Tab, markdown string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser.Value[bool](b, `(() => {
-		const real = (window.realFetch ??= window.fetch.bind(window));
-		const result = { answer: `+string(text)+`, references: [{ htmlUrl: "https://x.test/" }] };
-		window.fetch = (path, o) => /\/answers\/[0-9a-f-]{36}$/.test(path) && (o?.method ?? "GET") === "GET" ? Promise.resolve(new Response(JSON.stringify({ questionId: "x", question: "Why?", state: "complete", result }))) : real(path, o);
-		return true;
-	})()`)
+	intercept(b, `/\/answers\/[0-9a-f-]{36}$/.test(path) && method === "GET"`, `Response.json({ questionId: "x", question: "Why?", state: "complete", result })`,
+		`const result = { answer: `+string(text)+`, references: [{ htmlUrl: "https://x.test/" }] };`)
 }
 
 // TestNoTextFreezesAnAnswer: documents may have any text, and answers quote it.

@@ -11,31 +11,29 @@ import (
 
 // longLists answers for lists that are longer than a page shows: 2,345 users, as many keys and 2,100 documents, of which 30
 // and the oldest one are of a plan, and 30 deliveries of a webhook endpoint.
-const longLists = `(() => {
-	const real = window.fetch.bind(window);
-	const pages = (url, size, item) => {
-		const from = Number(url.searchParams.get("after") ?? 0), to = Math.min(from + Number(url.searchParams.get("limit")), size);
-		const next = new URL(url);
-		next.searchParams.set("after", to);
-		return Promise.resolve(Response.json(Array.from({ length: to - from }, (_, i) => item(from + i)), { headers: to < size ? { Link: "<" + next.href + '>; rel="next"' } : {} }));
-	};
-	const at = "2026-01-01T00:00:00Z";
-	window.fetch = (path, o) => {
-		const url = new URL(path, document.baseURI);
-		(window.reads ??= []).push(url.pathname.slice(url.pathname.indexOf("/v1/") + 3) + " " + (url.searchParams.get("startIndex") ?? url.searchParams.get("after") ?? 0));
-		if (url.pathname.includes("/scim/v2/Users")) {
-			const from = Number(url.searchParams.get("startIndex")), to = Math.min(2345, from + 199);
-			return Promise.resolve(Response.json({ totalResults: 2345, Resources: Array.from({ length: to - from + 1 }, (_, i) => ({ id: "u" + (from + i), userName: "person" + (from + i) + "@acme.test" })) }));
-		}
-		if (url.pathname.endsWith("/api-keys")) return pages(url, 2345, (i) => ({ id: "k" + i, kind: i === 2344 ? "scim" : "team", name: "Key " + i, scopes: null, dataSourceIds: null, createdBy: null, createdAt: at, lastUsedAt: at, expiresAt: null }));
-		if (url.pathname.endsWith("/documents")) return pages(url, 2100, (i) => ({ id: "d" + i, title: (i < 30 || i === 2099 ? "Plan " : "Page ") + i, uri: "https://x.test/" + i, updatedAt: at }));
-		if (/\/documents\/d\d+$/.test(url.pathname)) return Promise.resolve(Response.json({ indexing: { state: "indexed" } }));
-		if (url.pathname.endsWith("/webhook-endpoints")) return Promise.resolve(Response.json([{ id: "e", url: "https://hooks.test/", eventTypes: [], createdAt: at }]));
-		if (url.pathname.endsWith("/e/deliveries")) return pages(url, 30, (i) => ({ id: "m" + i, type: "delivery." + i, timestamp: at, status: "delivered", attempts: 1 }));
-		return real(path, o);
-	};
-	return true;
-})()`
+func longLists(b *browser.Tab) {
+	intercept(b, `true`, `listed(new URL(path, document.baseURI)) ?? real(path, o)`, `
+		const pages = (url, size, item) => {
+			const from = Number(url.searchParams.get("after") ?? 0), to = Math.min(from + Number(url.searchParams.get("limit")), size);
+			const next = new URL(url);
+			next.searchParams.set("after", to);
+			return Response.json(Array.from({ length: to - from }, (_, i) => item(from + i)), { headers: to < size ? { Link: "<" + next.href + '>; rel="next"' } : {} });
+		};
+		const at = "2026-01-01T00:00:00Z";
+		window.reads = [];
+		const listed = (url) => {
+			window.reads.push(url.pathname.slice(url.pathname.indexOf("/v1/") + 3) + " " + (url.searchParams.get("startIndex") ?? url.searchParams.get("after") ?? 0));
+			if (url.pathname.includes("/scim/v2/Users")) {
+				const from = Number(url.searchParams.get("startIndex")), to = Math.min(2345, from + 199);
+				return Response.json({ totalResults: 2345, Resources: Array.from({ length: to - from + 1 }, (_, i) => ({ id: "u" + (from + i), userName: "person" + (from + i) + "@acme.test" })) });
+			}
+			if (url.pathname.endsWith("/api-keys")) return pages(url, 2345, (i) => ({ id: "k" + i, kind: i === 2344 ? "scim" : "team", name: "Key " + i, scopes: null, dataSourceIds: null, createdBy: null, createdAt: at, lastUsedAt: at, expiresAt: null }));
+			if (url.pathname.endsWith("/documents")) return pages(url, 2100, (i) => ({ id: "d" + i, title: (i < 30 || i === 2099 ? "Plan " : "Page ") + i, uri: "https://x.test/" + i, updatedAt: at }));
+			if (/\/documents\/d\d+$/.test(url.pathname)) return Response.json({ indexing: { state: "indexed" } });
+			if (url.pathname.endsWith("/webhook-endpoints")) return Response.json([{ id: "e", url: "https://hooks.test/", eventTypes: [], createdAt: at }]);
+			if (url.pathname.endsWith("/e/deliveries")) return pages(url, 30, (i) => ({ id: "m" + i, type: "delivery." + i, timestamp: at, status: "delivered", attempts: 1 }));
+		};`)
+}
 
 // TestLongListsGoOn: where a list ends before its last item, the page says so and shows more.
 func TestLongListsGoOn(t *testing.T) {
@@ -45,7 +43,7 @@ func TestLongListsGoOn(t *testing.T) {
 	if !browser.Value[bool](b, set) {
 		t.Fatal("the metadata is refused")
 	}
-	browser.Value[bool](b, longLists)
+	longLists(b)
 	open(b, "settings/team")
 	b.Wait("The first 2,000 of 2,345 are shown.")
 	b.Click("Show more users")
@@ -90,7 +88,7 @@ func TestFindingDocumentsGoesOn(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
 	newCollection(b, "plans", "Text.")
-	browser.Value[bool](b, longLists)
+	longLists(b)
 	b.Fill("Find documents", "plan")
 	b.Press(browser.KeyEnter)
 	b.Wait("The newest 25 that have the text are shown.")
@@ -114,11 +112,7 @@ func TestFindingDocumentsGoesOn(t *testing.T) {
 func TestASearchSaysThatThereIsMore(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
-		window.fetch = (path, o) => path.endsWith("/context/search") ? Promise.resolve(Response.json({ sources: Array.from({ length: JSON.parse(o.body).query === "plan" ? JSON.parse(o.body).limit : 7 }, (_, i) => ({ title: "Plan " + i, url: "https://x.test/" + i, content: "Text.", provider: "custom", sourceType: "documentation" })) })) : real(path, o);
-		return true;
-	})()`)
+	intercept(b, `path.endsWith("/context/search")`, `Response.json({ sources: Array.from({ length: JSON.parse(o.body).query === "plan" ? JSON.parse(o.body).limit : 7 }, (_, i) => ({ title: "Plan " + i, url: "https://x.test/" + i, content: "Text.", provider: "custom", sourceType: "documentation" })) })`, "")
 	open(b, "search/plan")
 	b.Wait("The best 20 results are shown.")
 	b.Click("Show more results")

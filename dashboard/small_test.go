@@ -118,11 +118,7 @@ func TestAPageThatCannotBeLoadedSaysSo(t *testing.T) {
 func TestAReplyThatBreaksOffSaysSo(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
-		window.fetch = (path, o) => /\/(collections|agents)\b/.test(path) ? Promise.resolve(new Response(new ReadableStream({ start: (c) => c.error(new TypeError("network error")) }))) : real(path, o);
-		return true;
-	})()`)
+	intercept(b, `/\/(collections|agents)\b/.test(path)`, `new Response(new ReadableStream({ start: (c) => c.error(new TypeError("network error")) }))`, "")
 	for _, page := range []string{"collections", "settings/agents"} {
 		open(b, page)
 		b.Wait("The server cannot be reached.")
@@ -135,12 +131,8 @@ func TestADownloadThatFailsIsNoFile(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
 	open(b, "usage")
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
-		window.fetch = (path, o) => path.includes("/usage?") ? Promise.resolve(new Response('{"status":503,"code":"unavailable","detail":"Docent is busy."}', { status: 503 })) : real(path, o);
-		HTMLAnchorElement.prototype.click = () => { window.saved = true; };
-		return true;
-	})()`)
+	intercept(b, `path.includes("/usage?")`, `new Response('{"status":503,"code":"unavailable","detail":"Docent is busy."}', { status: 503 })`,
+		`HTMLAnchorElement.prototype.click = () => { window.saved = true; };`)
 	b.Click("Download CSV")
 	b.Wait("Docent is busy.")
 	if browser.Value[bool](b, `window.saved === true`) {

@@ -27,14 +27,7 @@ func TestAnAddressLeadsToNoOtherPath(t *testing.T) {
 func TestAPageThatFailsLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
-	replace := func(when string) {
-		browser.Value[bool](b, `(() => {
-			const real = (window.realFetch ??= window.fetch.bind(window));
-			window.fetch = (path, o) => (`+when+`) ? Promise.resolve(Response.json([null])) : real(path, o);
-			return true;
-		})()`)
-	}
-	replace(`path.includes("/collections")`)
+	intercept(b, `path.includes("/collections")`, `Response.json([null])`, "")
 	open(b, "collections")
 	b.Wait("This page failed")
 	b.Click("Try again")
@@ -43,7 +36,7 @@ func TestAPageThatFailsLeavesTheOthers(t *testing.T) {
 	b.Gone("This page failed")
 	open(b, "collections")
 	b.Wait("This page failed")
-	replace("false")
+	fails(b, "")
 	open(b, "search")
 	open(b, "collections")
 	b.Wait("Create collection")
@@ -192,11 +185,7 @@ func TestSearchIsOfTheTabThatIsShown(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
 	open(b, "search")
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
-		window.fetch = (path, o) => path.endsWith("/search/messages") ? new Promise((done) => (window.goOn = done)).then(() => real(path, o)) : real(path, o);
-		return true;
-	})()`)
+	intercept(b, `path.endsWith("/search/messages")`, held, "")
 	b.Fill("Search for", "collection")
 	b.Click("Messages")
 	b.Click("Documentation")
@@ -257,16 +246,13 @@ func TestWaitingTakesFewCalls(t *testing.T) {
 	b, _ := signedIn(t)
 	open(b, "collections")
 	page := strings.TrimPrefix(browser.Value[string](b, `document.querySelector("a.card").hash`), "#/")
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window), wait = window.setTimeout.bind(window);
+	intercept(b, `/\/documents\/[0-9a-f-]{36}$/.test(path)`, `new Response('{"indexing":{"state":"pending"}}')`, `
+		const wait = window.setTimeout.bind(window);
 		window.longest = 0;
 		window.setTimeout = (f, ms = 0) => {
 			window.longest = Math.max(window.longest, ms);
 			return wait(f, ms / 100);
-		};
-		window.fetch = (path, o) => /\/documents\/[0-9a-f-]{36}$/.test(path) ? Promise.resolve(new Response('{"indexing":{"state":"pending"}}')) : real(path, o);
-		return true;
-	})()`)
+		};`)
 	open(b, page)
 	b.Wait("Indexing")
 	const wait = `new Promise((done) => { const look = () => window.longest >= 30_000 ? done(window.longest) : setTimeout(look, 1000); look(); })`

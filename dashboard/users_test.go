@@ -43,16 +43,8 @@ func TestMoreUsersThanAPage(t *testing.T) {
 	if !browser.Value[bool](b, set) {
 		t.Fatal("the metadata is refused")
 	}
-	browser.Value[bool](b, `(() => {
-		const real = window.fetch.bind(window);
-		window.fetch = (path, o) => {
-			if (!path.includes("/scim/v2/Users")) return real(path, o);
-			const query = new URL(path).searchParams, from = Number(query.get("startIndex") ?? 1), last = Math.min(401, from + 199);
-			const Resources = Array.from({ length: last - from + 1 }, (_, i) => ({ id: "u" + (from + i), userName: "person" + (from + i) + "@acme.test" }));
-			return Promise.resolve(new Response(JSON.stringify({ totalResults: 401, Resources })));
-		};
-		return true;
-	})()`)
+	intercept(b, `path.includes("/scim/v2/Users")`, `Response.json({ totalResults: 401, Resources: users(Number(new URL(path).searchParams.get("startIndex") ?? 1)) })`,
+		`const users = (from) => Array.from({ length: Math.min(401, from + 199) - from + 1 }, (_, i) => ({ id: "u" + (from + i), userName: "person" + (from + i) + "@acme.test" }));`)
 	open(b, "settings/team")
 	b.Wait("person401@acme.test")
 	if rows := browser.Value[float64](b, `document.querySelectorAll("tbody tr").length`); rows != 401 {

@@ -38,6 +38,45 @@ func TestTheWayBackLeadsPastTheDoor(t *testing.T) {
 	b.Gone("Sign in to Docent")
 }
 
+// TestALinkSignsNobodyInWithAKey: whoever follows a link with somebody else's key would put and ask as that person, unnoticed.
+func TestALinkSignsNobodyInWithAKey(t *testing.T) {
+	t.Parallel()
+	b, base := signedIn(t)
+	key := graceKey(t, b)
+	for _, in := range []bool{true, false} {
+		b.Go("about:blank")
+		b.Go(base + "/dashboard/#/sign-in/" + key)
+		b.Wait("The link has a key")
+		if at := browser.Value[string](b, "location.href"); strings.Contains(at, key) {
+			t.Error("the key stays in the address")
+		}
+		if name := browser.Value[string](b, `fetch("../me").then((r) => r.json()).then((me) => me.user?.userName ?? "")`); in && name != "demo@example.com" || !in && name != "" {
+			t.Errorf("signed in as %q", name)
+		}
+		if in {
+			endSession(t, b)
+		}
+	}
+}
+
+// TestAQuestionIsNotAskedBySomebodyElse: a question that the ended session could not ask is not asked by the next person.
+func TestAQuestionIsNotAskedBySomebodyElse(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	key := graceKey(t, b)
+	endSession(t, b)
+	b.Fill("Your question", "What is my notice period?")
+	b.Press(browser.KeyEnter)
+	b.Wait("Your session has ended.")
+	signInAgain(b, key)
+	b.Wait("Grace")
+	b.Wait("This question is not here")
+	b.Gone("notice period")
+	if asked := browser.Value[int](b, `fetch("../answers").then((r) => r.json()).then((all) => all.length)`); asked != 0 {
+		t.Error("the question is asked by somebody else")
+	}
+}
+
 // TestAnyReasonOfAFailedSignIn: the code in the address may be anything.
 func TestAnyReasonOfAFailedSignIn(t *testing.T) {
 	t.Parallel()

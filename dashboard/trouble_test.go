@@ -322,6 +322,51 @@ func TestNamesOfAnyKind(t *testing.T) {
 	}
 }
 
+// TestTitlesOfAnyKind: a blank title has the address in its place, one that reverses letters shows them in their order, and a
+// long one leaves the buttons of a dialog in sight.
+func TestTitlesOfAnyKind(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "titles", "Text.")
+	page := strings.TrimPrefix(browser.Value[string](b, `location.hash`), "#/")
+	const put = `(async () => {
+		const collectionId = location.hash.split("/").at(-1), titles = ["  ", "Invoice \u202egnp.exe", "T".repeat(1024)];
+		const replies = await Promise.all(titles.map((title, i) => fetch("../documents", { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ collectionId, uri: "https://x.test/" + i, title, body: "# Heron\n\nThe heron \u202efishes in the lake." }) })));
+		return replies.every((r) => r.ok);
+	})()`
+	if !browser.Value[bool](b, put) {
+		t.Fatal("a document is refused")
+	}
+	open(b, "collections")
+	open(b, page)
+	b.Gone("Indexing")
+	b.Wait("Invoice \ufffdgnp.exe")
+	b.Look(360, 600, "light")
+	b.Click("Readers of https://x.test/0")
+	b.Wait("Who may read “https://x.test/0”")
+	b.Press(browser.KeyEscape)
+	b.Gone("Who may read")
+	b.Click("Delete " + strings.Repeat("T", 1024))
+	b.Wait("It is gone from answers at once.")
+	if !browser.Value[bool](b, `[...document.querySelectorAll("dialog button")].every((e) => e.getBoundingClientRect().bottom <= innerHeight)`) {
+		t.Error("a long title hides the buttons")
+	}
+	b.Press(browser.KeyEscape)
+	open(b, "search/heron")
+	b.Wait("The heron \ufffdfishes")
+	b.Wait("https://x.test/0")
+	open(b, "ask")
+	b.Fill("Your question", "Where does the heron fish?")
+	b.Press(browser.KeyEnter)
+	b.Wait("The heron \ufffdfishes in the lake.")
+	if title := browser.Value[string](b, `document.title`); title != "Where does the heron fish? · Docent" {
+		t.Errorf("the window is called %q", title)
+	}
+	if texts := browser.Value[string](b, `document.body.innerText`); strings.ContainsRune(texts, '\u202e') {
+		t.Error("a text reverses its letters")
+	}
+}
+
 // TestEveryQuestionStaysInReach: of more questions than a page holds the older ones are a click away, and a long one breaks
 // no page.
 func TestEveryQuestionStaysInReach(t *testing.T) {

@@ -6,6 +6,7 @@ import { useAction, useLoad } from "./load";
 import { Ask } from "./pages/ask";
 import { Collection } from "./pages/collection";
 import { Collections } from "./pages/collections";
+import { forgetQuestions } from "./pages/question";
 import { remember, SignIn } from "./pages/signin";
 import { forgetPuts } from "./puts";
 import { forgetCursors, go, to, useRoute } from "./route";
@@ -207,6 +208,7 @@ async function readMe(): Promise<Me> {
 	const now = await call<Me>("/me");
 	if (last && personOf(now) !== personOf(last)) {
 		forgetPuts();
+		forgetQuestions();
 		forgetCursors();
 	}
 	last = now;

@@ -1,4 +1,5 @@
 import { render } from "preact";
+import "./overrides";
 import { App } from "./app";
 
 const root = document.getElementById("app");

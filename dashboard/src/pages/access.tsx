@@ -36,7 +36,7 @@ export function AccessDialog({ document, onClose, onSaved }: { document: Documen
 	};
 	return (
 		<FormDialog
-			title={`Who may read “${document.title}”`}
+			title={`Who may read “${document.title.trim() || document.uri}”`}
 			verb="Save readers"
 			cancel={unknown ? "Close" : "Cancel"}
 			below={<Preview id={document.id} />}

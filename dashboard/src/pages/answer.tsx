@@ -66,7 +66,10 @@ function useAnswer(id: string): [State, stop: () => void, again: () => void] {
 export function AnswerCard({ id }: { id: string }) {
 	const [state, stop, again] = useAnswer(id);
 	const [deleting, remove] = useState(false);
-	const { answer, error } = state;
+	const { answer, error, question } = state;
+	useEffect(() => {
+		if (question) document.title = `${question.slice(0, 100)} · Docent`; // many answers may be open, and the history has their names
+	}, [question]);
 	if (error instanceof Failure && error.status === 404) {
 		return (
 			<Empty title="This question is not here" actions={<a class="button" href={to("ask")}>Ask a question</a>}>
@@ -92,7 +95,7 @@ export function AnswerCard({ id }: { id: string }) {
 						<ul class="chips">
 							{state.sources.map((s) => (
 								<li key={s.url}>
-									<Link to={s.url}>{s.title || s.url}</Link>
+									<Link to={s.url}>{s.title?.trim() || s.url}</Link>
 								</li>
 							))}
 						</ul>
@@ -161,8 +164,8 @@ function References({ of }: { of: { htmlUrl: string; title?: string }[] }) {
 				{of.map((r) => (
 					<li key={r.htmlUrl}>
 						<span>
-							<Link to={r.htmlUrl}>{r.title || r.htmlUrl}</Link>
-							{r.title && <div class="small quiet wrap">{r.htmlUrl}</div>}
+							<Link to={r.htmlUrl}>{r.title?.trim() || r.htmlUrl}</Link>
+							{r.title?.trim() && <div class="small quiet wrap">{r.htmlUrl}</div>}
 						</span>
 					</li>
 				))}
@@ -240,7 +243,7 @@ function Near({ question }: { question: string }) {
 			<ol class="refs">
 				{near.value.sources.map((s) => (
 					<li key={s.url}>
-						<Link to={s.url}>{s.title}</Link>
+						<Link to={s.url}>{s.title?.trim() || s.url}</Link>
 					</li>
 				))}
 			</ol>

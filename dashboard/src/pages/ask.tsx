@@ -40,7 +40,8 @@ async function suggest(): Promise<string[]> {
 	const collections = await all<Collection>("/collections");
 	if (collections.some((c) => c.name === "About Docent")) return demo;
 	const documents = await page<Document>("/documents", 3);
-	return documents.items.map((d) => (d.title.endsWith("?") ? d.title : `What should I know about ${d.title}?`));
+	const titles = documents.items.map((d) => d.title.trim() || d.uri);
+	return titles.map((title) => (title.endsWith("?") ? title : `What should I know about ${title}?`));
 }
 
 function Suggestions({ onAsk }: { onAsk: (question: string) => void }) {

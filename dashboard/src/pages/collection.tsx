@@ -170,6 +170,9 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 	);
 }
 
+/** What a document is called: a title may be blank. */
+const nameOf = (d: Document) => d.title.trim() || d.uri;
+
 /** Reads what lists do not have, such as the state of indexing, and leaves out what was deleted. */
 async function withStates(documents: Document[]): Promise<Document[]> {
 	const all = await Promise.all(
@@ -267,7 +270,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 			</div>
 			{deleting && (
 				<Confirm
-					title={`Delete “${deleting.title}”`}
+					title={`Delete “${nameOf(deleting)}”`}
 					verb="Delete document"
 					onClose={() => remove(undefined)}
 					onDone={async () => {
@@ -298,7 +301,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 											<tr key={d.id}>
 												<td data-label="Title">
 													<div class="wrap">
-														<b>{d.title}</b>
+														<b>{nameOf(d)}</b>
 														<div class="quiet">
 															<Link to={d.uri}>{d.uri}</Link>
 														</div>
@@ -315,10 +318,10 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 												</td>
 												<td data-label="" class="fit">
 													<button type="button" class="plain" onClick={() => open(d)}>
-														Readers<span class="hidden"> of {d.title}</span>
+														Readers<span class="hidden"> of {nameOf(d)}</span>
 													</button>
 													<button type="button" class="plain" onClick={() => remove(d)}>
-														Delete<span class="hidden"> {d.title}</span>
+														Delete<span class="hidden"> {nameOf(d)}</span>
 													</button>
 												</td>
 											</tr>
@@ -349,7 +352,7 @@ function Metadata({ of }: { of: Document }) {
 	const all = Object.entries(of.metadata ?? {});
 	if (all.length === 0) return null;
 	return (
-		<dl class="metadata small" aria-label={`Metadata of ${of.title}`}>
+		<dl class="metadata small" aria-label={`Metadata of ${nameOf(of)}`}>
 			{all.map(([name, value]) => (
 				<div key={name}>
 					<dt>{name}</dt>

@@ -6,6 +6,9 @@ import type { Asked } from "../stream";
 // Questions that the page of their answer is about to ask, by id.
 const waiting = new Map<string, Asked>();
 
+/** Forgets them: the next person neither sees nor asks them. */
+export const forgetQuestions = (): void => waiting.clear();
+
 /** Opens the page of a new question, which asks it. */
 export function ask(asked: Asked): void {
 	if (asked.question.trim() === "") return;

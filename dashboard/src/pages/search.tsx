@@ -93,7 +93,7 @@ export function Search() {
 						<article key={s.url + s.content} class="card stack tight">
 							<div class="row between">
 								<h2 class="wrap">
-									<Link to={s.url}>{s.title || s.url}</Link>
+									<Link to={s.url}>{s.title?.trim() || s.url}</Link>
 								</h2>
 								<Badge>{s.provider === "custom" ? s.sourceType : `${s.provider} ${s.sourceType}`}</Badge>
 							</div>

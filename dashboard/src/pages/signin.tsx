@@ -66,6 +66,7 @@ function AtProvider({ ask, apart }: { ask: boolean; apart?: boolean }) {
 export function SignIn({ code, failed, ended, onSignedIn }: { code?: string; failed?: string[]; ended?: boolean; onSignedIn: () => void | Promise<void> }) {
 	const asksTeam = location.hash === "#/sign-in-team" || failed?.[0] === "not-found";
 	const [key, setKey] = useState("");
+	const [refused, refuse] = useState(false);
 	const action = useAction();
 	const open = (credential: string) =>
 		action.run(async () => {
@@ -83,7 +84,9 @@ export function SignIn({ code, failed, ended, onSignedIn }: { code?: string; fai
 		if (code === undefined) return;
 		// The code works once: it does not stay in the history.
 		history.replaceState(null, "", location.pathname + "#/sign-in");
-		open(code);
+		// A key is no code: a link with one would sign whoever follows it in as somebody else, as often as its maker likes.
+		if (code.startsWith("docent_")) refuse(true);
+		else open(code);
 	}, [code]);
 	const Door = ended ? "div" : "main"; // the page has its own
 	return (
@@ -97,7 +100,7 @@ export function SignIn({ code, failed, ended, onSignedIn }: { code?: string; fai
 					<p class="quiet">{ended ? "Your session has ended. Sign in to go on where you were." : "Answers from your team’s own documents, with the place each one comes from."}</p>
 				</div>
 				{action.busy && code !== undefined && <p role="status">Signing you in …</p>}
-				<Problem error={action.error} />
+				<Problem error={refused ? "The link has a key, which nobody can sign in with by a link. Paste a key of your own below." : action.error} />
 				{failed && <SignOnProblem code={failed[0] ?? ""} request={failed[1]} />}
 				<AtProvider ask={asksTeam} apart={ended} />
 				<form

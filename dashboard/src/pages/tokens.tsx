@@ -159,7 +159,7 @@ function Keys({ keys, names, users, onOpen }: { keys: Key[]; names?: Map<string,
 							{k.hint && (
 								<span class="small quiet">
 									{" "}
-									ends in <code>{k.hint}</code>
+									ends in{"\u00a0"}<code>{k.hint}</code>
 								</span>
 							)}
 							{users && <div class="small quiet">{owned(k, users)}</div>}

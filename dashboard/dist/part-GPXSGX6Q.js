@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-GJ56OEDP.js";import"./part-BJUQRWSY.js";import"./part-V26SL7UE.js";import"./part-2FTTU4YB.js";import"./part-5XM6C5TS.js";export{c as Tokens,b as scopes,a as sources};

@@ -80,6 +80,20 @@ func TestAPutGoesOn(t *testing.T) {
 	b.Wait("Text 0 of a.md")
 }
 
+// TestDocumentsAreListedWhileOthersArePut: a put of many files takes long.
+func TestDocumentsAreListedWhileOthersArePut(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	intercept(b, `method === "PUT" && o.body.includes("last.md")`, held, "")
+	choose(b, `["a.md", "last.md"]`)
+	b.Wait("1 of 2 put")
+	b.Wait("Text 0 of a.md")
+	b.Wait("Putting 2 files")
+	browser.Value[bool](b, `window.goOn() ?? true`)
+	b.Wait("2 documents put.")
+}
+
 // TestAFileDroppedBeside: a file that is dropped beside the place for it does not replace the page.
 func TestAFileDroppedBeside(t *testing.T) {
 	t.Parallel()

@@ -42,17 +42,29 @@ export function forgetPuts(): void {
 	for (const changed of listeners) changed();
 }
 
-/** Returns how the last put to a collection goes or went, and renders again when that changes. */
-export function useProgress(collectionId: string): Progress | undefined {
-	const [, render] = useState(0);
+/** Calls changed when a put begins, goes on or ends. */
+function useChanges(changed: () => void): void {
 	useEffect(() => {
-		const changed = () => render((n) => n + 1);
 		listeners.add(changed);
 		return () => {
 			listeners.delete(changed);
 		};
 	}, []);
+}
+
+/** Returns how the last put to a collection goes or went, and renders again when that changes. */
+export function useProgress(collectionId: string): Progress | undefined {
+	const [, render] = useState(0);
+	useChanges(() => render((n) => n + 1));
 	return all.get(collectionId);
+}
+
+/** Reports whether files are put to a collection, and renders again when that changes, not with each file. */
+export function usePutting(collectionId: string): boolean {
+	const now = () => all.get(collectionId)?.running === true;
+	const [putting, set] = useState(now);
+	useChanges(() => set(now()));
+	return putting;
 }
 
 const tries = 6;

@@ -3,7 +3,7 @@ import { call, Failure, page, type Page as ApiPage } from "../api";
 import { count, plural } from "../format";
 import { step, useAction, useEvery, useLoad } from "../load";
 import { Link } from "../markdown";
-import { put, putAgain, stopPut, useProgress } from "../puts";
+import { put, putAgain, stopPut, useProgress, usePutting } from "../puts";
 import { go, to, useCursors } from "../route";
 import type { Collection as CollectionType, Document } from "../types";
 import { Badge, Confirm, Empty, Head, Loaded, Mark, Page, Pager, Problem, Time } from "../ui";
@@ -131,6 +131,11 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 						{progress.running ? `Putting ${plural(progress.total, "file")} …` : progress.total === 0 ? "The folder has no files." : `${plural(progress.put, "document")} put. ${progress.put > 0 ? "They can be found within a minute." : ""}`}
 					</p>
 					{progress.lost && <p>The server cannot be reached. The rest is put when it can be reached again.</p>}
+					{progress.running && (
+						<p class="small quiet" aria-hidden="true">
+							{count(progress.put)} of {count(progress.total)} put
+						</p>
+					)}
 					{progress.running && <progress value={progress.put + progress.failed.length + Object.values(progress.sending).reduce((a, b) => a + b, 0)} max={progress.total} aria-label="Upload" />}
 					{progress.running &&
 						Object.entries(progress.sending).map(([path, part]) => (
@@ -250,7 +255,8 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 	};
 	const [opened, open] = useState<Document>();
 	const [deleting, remove] = useState<Document>();
-	useEvery(2000, list.value?.items.some((d) => d.indexing?.state === "pending" || d.indexing?.state === "extracting") ?? false, list.again);
+	const putting = usePutting(collectionId);
+	useEvery(2000, putting || (list.value?.items.some((d) => d.indexing?.state === "pending" || d.indexing?.state === "extracting") ?? false), list.again);
 	return (
 		<section class="stack" aria-label="Documents">
 			<div class="row between">
@@ -289,7 +295,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 						wanted ? (
 							<Empty title={`No document has “${wanted}”`}>Its title or its address must have all of the text.</Empty>
 						) : (
-							<Empty title="No documents yet">Drop a folder above. Each file becomes a document that answers can quote.</Empty>
+							<Empty title="No documents yet">{putting ? "The first ones are on their way." : "Drop a folder above. Each file becomes a document that answers can quote."}</Empty>
 						)
 					) : (
 						<>

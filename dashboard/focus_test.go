@@ -13,6 +13,26 @@ const hidden = `[...document.querySelectorAll("main :is(a, button, input, select
 	return document.activeElement === e && document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.closest(".bar, .side") ? e.outerHTML.slice(0, 80) : "";
 }).filter(Boolean).join("\n")`
 
+// TestAButtonKeepsTheFocus although it is disabled while what it does is done: the keyboard goes on from there, and a screen
+// reader stays there.
+func TestAButtonKeepsTheFocus(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	b.Click("When should a client retry?")
+	b.Wait("Helpful")
+	for range 60 {
+		if b.Text(":focus") == "Helpful" {
+			break
+		}
+		b.Press(browser.KeyTab)
+	}
+	b.Press(browser.KeyEnter)
+	b.Wait("Thank you.")
+	if at := b.Text(":focus"); at != "Helpful" {
+		t.Errorf("the focus is on %q", at)
+	}
+}
+
 // TestNothingHidesTheFocus on a narrow screen: neither the bar, when the keyboard goes up a page, nor the open menu.
 func TestNothingHidesTheFocus(t *testing.T) {
 	t.Parallel()

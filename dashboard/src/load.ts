@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Part, sessionOver } from "./api";
 
 /** What is being loaded: neither value nor error at first. */
@@ -82,13 +82,20 @@ export function useEvery(milliseconds: number, wanted: boolean, again: () => voi
 	}, [wanted, again, milliseconds]);
 }
 
-/** Runs something once at a time, and keeps its error. */
+/** Runs something once at a time, and keeps its error. A button that is disabled meanwhile gets the focus back. */
 export function useAction(): { busy: boolean; error: unknown; run: (action: () => Promise<void>) => void } {
 	const [state, set] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
 	const running = useRef(false); // at once, also before the next rendering
+	const from = useRef<Element | null>(null);
+	useLayoutEffect(() => {
+		if (state.busy) return;
+		if (document.activeElement === document.body && from.current instanceof HTMLElement) from.current.focus();
+		from.current = null;
+	}, [state.busy]);
 	const run = (action: () => Promise<void>) => {
 		if (running.current) return;
 		running.current = true;
+		from.current = document.activeElement;
 		set({ busy: true });
 		const end = (error?: unknown) => {
 			running.current = false;

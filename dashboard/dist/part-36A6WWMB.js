@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-KJLMHAUX.js";import"./part-Y2O4T37A.js";import"./part-B7RYWIFN.js";import"./part-XN4YGLNB.js";import"./part-TZWS4C2Z.js";export{c as Tokens,b as scopes,a as sources};

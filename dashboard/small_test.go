@@ -126,6 +126,37 @@ func TestAReplyThatBreaksOffSaysSo(t *testing.T) {
 	}
 }
 
+// TestFormsSayWhatIsOptional, and call things as the rest of the dashboard does.
+func TestFormsSayWhatIsOptional(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "sources")
+	b.Click("Connect data source")
+	b.Wait("Optional. The API of your own GitHub server")
+	b.Wait("Repositories to read, up to 100.")
+	b.Gone("Optional. Repositories")
+	b.Press(browser.KeyEscape)
+	open(b, "settings/single-sign-on")
+	b.Click("Create SCIM key")
+	b.Wait("such as “Okta”")
+	if title := b.Text("dialog h2"); title != "Create SCIM key" {
+		t.Errorf("the dialog is called %q", title)
+	}
+}
+
+// TestAReplyOfSomethingElseSaysSo: the page of a network that wants a sign-in is told in plain words.
+func TestAReplyOfSomethingElseSaysSo(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	intercept(b, `path.includes("/collections")`, `new Response("<!doctype html><h1>Wireless LAN</h1>", { headers: { "Content-Type": "text/html" } })`, "")
+	open(b, "collections")
+	b.Wait("Something else has answered in the place of Docent")
+	b.Gone("JSON")
+	fails(b, "")
+	b.Click("Try again")
+	b.Wait("About Docent")
+}
+
 // TestADownloadThatFailsIsNoFile: an error of the API is shown, and not saved as the CSV file.
 func TestADownloadThatFailsIsNoFile(t *testing.T) {
 	t.Parallel()

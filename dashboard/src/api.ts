@@ -96,7 +96,11 @@ async function json<T>(reply: Response, signal?: AbortSignal): Promise<T> {
 	const text = await reply.text().catch((cause: unknown) => {
 		throw lost(cause, signal); // on the way
 	});
-	return (text === "" ? undefined : JSON.parse(text)) as T;
+	try {
+		return (text === "" ? undefined : JSON.parse(text)) as T;
+	} catch {
+		throw new Failure(0, "not-docent", "Something else has answered in the place of Docent, such as the sign-in page of a network. Check the connection, then try again.", "");
+	}
 }
 
 /** Sends a request and returns the JSON of its reply, undefined for a reply without one. */

@@ -1,6 +1,6 @@
 // Puts dropped files. A put goes on, and keeps what was left out, while other pages of the dashboard are open.
 import { useEffect, useState } from "preact/hooks";
-import { call, Failure, send } from "./api";
+import { call, Failure } from "./api";
 import { documentOf, refusal, type Upload } from "./upload";
 
 /** A file that was left out, and whether the same file may be put later. */
@@ -92,7 +92,7 @@ async function reached(signal: AbortSignal, onLost: () => void): Promise<boolean
 	for (let n = 0; ; n++) {
 		signal.throwIfAborted();
 		try {
-			await send("/me", { signal });
+			await call("/me", { signal });
 			return n > 0;
 		} catch (e) {
 			if (!absent(e)) return n > 0; // it refuses, so it is there

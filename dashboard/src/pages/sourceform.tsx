@@ -55,6 +55,7 @@ function Settings({ of, values, editing, onChange }: { of: Setting[]; values: Va
 				const others = of.filter((o) => o !== s && o.either !== undefined && o.either === s.either);
 				const missing = others.length > 0 && others.every((o) => !values[o.name]?.trim());
 				const hint = [
+					!s.required && others.length === 0 && !editing && "Optional.",
 					s.help,
 					s.kind === "list" && "One per line.",
 					others.length > 0 && `Either this or ${others.map((o) => o.label).join(", ")}.`,

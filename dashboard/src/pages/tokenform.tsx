@@ -56,7 +56,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 	};
 	return (
 		<FormDialog
-			title={`Create ${kind} key`}
+			title={`Create ${kind === "scim" ? "SCIM" : kind} key`}
 			verb="Create key"
 			disabled={(limited === "some" && chosen.length === 0) || (part === "some" && may.length === 0)}
 			onClose={onClose}
@@ -66,7 +66,7 @@ export function TokenForm({ kind, sources, onClose, onDone }: { kind: Key["kind"
 			}}
 		>
 			<div class="stack">
-				<Field label="Name" hint="What uses it, such as “Laptop” or “Support bot”">
+				<Field label="Name" hint={kind === "scim" ? "What uses it, such as “Okta”" : "What uses it, such as “Laptop” or “Support bot”"}>
 					{(a) => <input {...a} required maxLength={100} value={name} autoComplete="off" onInput={(e) => setName(e.currentTarget.value)} />}
 				</Field>
 				{kind === "personal" && (persons.value?.items.length ?? 0) > 1 && (

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-ZQBFF4Y3.js";import"./part-A4ADEX6M.js";import"./part-GMEQKW4K.js";import"./part-OIYF3OT3.js";import"./part-7LHILLT3.js";export{c as Tokens,b as scopes,a as sources};

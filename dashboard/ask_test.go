@@ -47,6 +47,9 @@ func TestAnswersStream(t *testing.T) {
 	b.Wait("Writing the answer …")
 	say(b, "event: text.delta\nid: 20-a\ndata: {\"text\":\"Kept for **30 days**. \",\"references\":[0]}\n\n")
 	b.Wait("Kept for 30 days.")
+	if !browser.Value[bool](b, `document.querySelector("article [aria-live]").ariaBusy === "true"`) {
+		t.Error("a screen reader reads each part of the answer as it comes")
+	}
 	browser.Value[bool](b, "stream.close(), true") // as when a proxy ends it
 	b.Wait("The connection was lost. Connecting again …")
 	b.Wait("Writing the answer …")

@@ -94,6 +94,18 @@ func TestDocumentsAreListedWhileOthersArePut(t *testing.T) {
 	b.Wait("2 documents put.")
 }
 
+// TestAPutIsToldAloudInOneSentence: a screen reader reads how it went, and not the list of the files again with each of them.
+func TestAPutIsToldAloudInOneSentence(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	choose(b, `["a.md", "b.png"]`)
+	b.Wait("1 document put.")
+	if told := browser.Value[string](b, `document.querySelector("main [role=status]").textContent`); told != "1 document put. They can be found within a minute. 1 file was left out" {
+		t.Errorf("told: %q", told)
+	}
+}
+
 // TestAFileDroppedBeside: a file that is dropped beside the place for it does not replace the page.
 func TestAFileDroppedBeside(t *testing.T) {
 	t.Parallel()

@@ -101,7 +101,7 @@ export function AnswerCard({ id }: { id: string }) {
 						</ul>
 					</section>
 				)}
-				<div aria-live="polite">{state.text !== "" && <Markdown text={state.text} />}</div>
+				<div aria-live="polite" aria-busy={running && state.text !== ""}>{state.text !== "" && <Markdown text={state.text} />}</div>
 				{running && state.text === "" && (
 					<div class="stack">
 						<div class="bone" />

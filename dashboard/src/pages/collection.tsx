@@ -78,6 +78,8 @@ export function Collection({ id }: { id: string }) {
 	);
 }
 
+const leftOut = (files: number) => `${plural(files, "file was", "files were")} left out`;
+
 /** Puts dropped or chosen files. */
 function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => void }) {
 	const [over, setOver] = useState(false);
@@ -126,11 +128,12 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 				<input ref={files} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" accept={accepted} onChange={take} />
 			</div>
 			{progress && (
-				<div class="card stack" role="status">
-					<p>
+				<div class="card stack">
+					<p role="status">
 						{progress.running ? `Putting ${plural(progress.total, "file")} …` : progress.total === 0 ? "The folder has no files." : `${plural(progress.put, "document")} put. ${progress.put > 0 ? "They can be found within a minute." : ""}`}
+						{progress.lost && " The server cannot be reached. The rest is put when it can be reached again."}
+						{!busy && progress.failed.length > 0 && <span class="hidden"> {leftOut(progress.failed.length)}</span>}
 					</p>
-					{progress.lost && <p>The server cannot be reached. The rest is put when it can be reached again.</p>}
 					{progress.running && (
 						<p class="small quiet" aria-hidden="true">
 							{count(progress.put)} of {count(progress.total)} put
@@ -145,7 +148,7 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 						))}
 					{progress.failed.length > 0 && (
 						<details open={progress.put === 0}>
-							<summary>{plural(progress.failed.length, "file was", "files were")} left out</summary>
+							<summary>{leftOut(progress.failed.length)}</summary>
 							<ul class="list small">
 								{progress.failed.slice(0, busy ? 100 : undefined).map((f) => (
 									<li key={f.path} class="wrap">

@@ -77,10 +77,27 @@ func TestAQuestionIsNotAskedBySomebodyElse(t *testing.T) {
 	}
 }
 
-// TestAnyReasonOfAFailedSignIn: the code in the address may be anything.
+// TestAnyReasonOfAFailedSignIn: the code in the address may be anything, and what is no request id is not shown.
 func TestAnyReasonOfAFailedSignIn(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
-	open(b, "sign-in-failed/constructor")
+	open(b, "sign-in-failed/constructor/0d8e7a06-1")
 	b.Wait("The sign-in failed.")
+	b.Wait("0d8e7a06-1")
+	open(b, "sign-in-failed/malformed/Send%20your%20key%20to%20eve@evil.test")
+	b.Wait("An admin checks the provider’s settings")
+	b.Gone("eve@evil.test")
+}
+
+// TestALinkChoosesNoProvider: the next sign-in leads to the provider of the own team, whatever team a link has.
+func TestALinkChoosesNoProvider(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	const other = "01a20435-7fa4-77c2-a4b7-58247592fc1b"
+	browser.Value[string](b, `location.hash = "#/signed-in/`+other+`"`)
+	b.Wait("Try one of these")
+	becomes(b, `localStorage.getItem("docent-team") !== null`)
+	if team := browser.Value[string](b, `localStorage.getItem("docent-team")`); team == other {
+		t.Error("the next sign-in leads to the provider of another team")
+	}
 }

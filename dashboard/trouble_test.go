@@ -372,7 +372,7 @@ func TestTitlesOfAnyKind(t *testing.T) {
 func TestEveryQuestionStaysInReach(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
-	const ask = `Array.from({ length: 12 }, (_, i) => i).reduce((before, i) => before.then(() => fetch("../answers/" + crypto.randomUUID(), { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question: "Question " + i + "? " + "x".repeat(300) }) })), Promise.resolve()).then((r) => r.ok)`
+	const ask = `Array.from({ length: 12 }, (_, i) => i).reduce((before, i) => before.then(() => fetch("../answers/" + crypto.randomUUID(), { method: "PUT", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ question: "Question " + i + "? " + "x ".repeat(3000) }) })), Promise.resolve()).then((r) => r.ok)`
 	open(b, "search")
 	if !browser.Value[bool](b, ask) {
 		t.Fatal("the questions are refused")
@@ -382,6 +382,9 @@ func TestEveryQuestionStaysInReach(t *testing.T) {
 	b.Wait("Question 11?")
 	if browser.Value[bool](b, `document.documentElement.scrollWidth > document.documentElement.clientWidth`) {
 		t.Error("a long question widens the page")
+	}
+	if tall := browser.Value[float64](b, `document.querySelector(".list li").getBoundingClientRect().height`); tall > 100 {
+		t.Errorf("a long question is %v pixels tall in the list", tall)
 	}
 	b.Click("Older")
 	b.Wait("Question 0?")

@@ -149,7 +149,8 @@ export function App() {
 		else if (cameFromDoor.current) setSignedOut(false); // a session may be open: see
 		cameFromDoor.current = atDoor;
 		if (route[0] === "signed-in") {
-			remember(route[1] ?? "");
+			// The address does not say which team: a link could have another one, to whose provider the next sign-in would lead.
+			void call<Me>("/me").then((me) => remember(me.team.id)).catch(() => undefined);
 			history.replaceState(null, "", location.pathname);
 			go("ask");
 		}

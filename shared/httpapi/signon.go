@@ -173,7 +173,7 @@ func (h *signOns) finish(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Add("Set-Cookie", cookie)
-	h.lead(w, "/dashboard/#/signed-in/"+ticket.TeamID)
+	h.lead(w, "/dashboard/#/signed-in")
 	return nil
 }
 

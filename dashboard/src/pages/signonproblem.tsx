@@ -32,13 +32,16 @@ const reasons: Record<string, [string, string]> = {
 	unavailable: ["Docent is temporarily unavailable.", "Try again."],
 };
 
+/** The form of request ids. Anybody can write a link with any other text in their place. */
+const isId = /^[\w.-]{1,128}$/;
+
 export function SignOnProblem({ code, request }: { code: string; request?: string }) {
 	const [what, todo] = (Object.hasOwn(reasons, code) && reasons[code]) || ["The sign-in failed.", "Try again. If that does not help, give the request id to who runs Docent."];
 	return (
 		<div class="note bad" role="alert">
 			<p>{what}</p>
 			<p>{todo}</p>
-			{request && (
+			{request && isId.test(request) && (
 				<div class="row">
 					<span class="small quiet wrap">
 						Request <code>{request}</code>

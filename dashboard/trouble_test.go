@@ -322,6 +322,25 @@ func TestNamesOfAnyKind(t *testing.T) {
 	}
 }
 
+// TestLongNamesLeaveTheColumnsInSight: those of programs, which anybody may choose, and of users.
+func TestLongNamesLeaveTheColumnsInSight(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	intercept(b, `path.endsWith("/agents") || path.includes("/usage/users") || path.includes("/scim/v2/Users") || method === "GET" && path.endsWith("/team")`, `
+		path.endsWith("/agents") ? Response.json([{ id: "a", name, host: "eve.test", scopes: [], createdAt: at, refreshedAt: at }]) :
+		path.includes("/scim/") ? Response.json({ totalResults: 1, Resources: [{ id: "u", userName: name, displayName: name }] }) :
+		path.endsWith("/team") ? real(path, o).then((r) => r.json()).then((team) => Response.json({ ...team, samlConfigured: true })) :
+		Response.json({ users: [{ userId: "u", userName: name, questions: 1, contextCalls: 1, activeDays: 1, lastActiveAt: at }], nextCursor: null })`,
+		`const name = "W".repeat(300), at = "2026-01-01T00:00:00Z";`)
+	for page, has := range map[string]string{"settings/agents": "eve.test", "settings/team": "Member", "usage": "Last active"} {
+		open(b, page)
+		b.Wait(has)
+		if over := browser.Value[bool](b, `[document.documentElement, ...document.querySelectorAll(".table")].some((e) => e.scrollWidth > e.clientWidth)`); over {
+			t.Errorf("%s scrolls sideways", page)
+		}
+	}
+}
+
 // TestTitlesOfAnyKind: a blank title has the address in its place, one that reverses letters shows them in their order, and a
 // long one leaves the buttons of a dialog in sight.
 func TestTitlesOfAnyKind(t *testing.T) {

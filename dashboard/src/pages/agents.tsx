@@ -42,9 +42,9 @@ export function Agents() {
 								[
 									"Program",
 									(a) => (
-										<span>
+										<div class="wrap">
 											<b>{a.name || "Without a name"}</b> <span class="quiet">{a.host}</span>
-										</span>
+										</div>
 									),
 								],
 								["Connected", (a) => <Time at={a.createdAt} />, "fit"],

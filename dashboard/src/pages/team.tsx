@@ -83,10 +83,10 @@ function Users() {
 								<tbody>
 									{all.items.map((u) => (
 										<tr key={u.id}>
-											<td data-label="User" class="wrap">
-												<span>
+											<td data-label="User">
+												<div class="wrap">
 													<b>{u.displayName ?? u.userName}</b> <span class="quiet">{u.userName}</span> {u.id === me.user?.id && <Badge>You</Badge>}
-												</span>
+												</div>
 											</td>
 											<td data-label="Role" class="fit">
 												{u.roles?.some((r) => r.value.toLowerCase() === "admin") ? "Admin" : "Member"}

@@ -57,8 +57,8 @@ export function UsagePage() {
 									<tbody>
 										{u.items.map((x) => (
 											<tr key={x.userId}>
-												<td data-label="User" class="wrap">
-													{x.userName ?? <code>{x.userId}</code>}
+												<td data-label="User">
+													<div class="wrap">{x.userName ?? <code>{x.userId}</code>}</div>
 												</td>
 												<td data-label="Questions" class="num">
 													{count(x.questions)}

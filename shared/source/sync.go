@@ -54,6 +54,7 @@ type syncRun struct {
 	state      syncState
 	parts      map[string]partState
 	onProgress func(Progress)
+	progressed bool // this run has saved a page
 }
 
 // Sync brings one data source up to date. It calls onProgress, if not nil, after

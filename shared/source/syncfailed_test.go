@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +17,9 @@ import (
 	"docent/shared/source"
 )
 
-// failing is a provider of one part with items on one page, of which some cannot be read.
+// failing is a provider of parts with items on one page, of which some cannot be read.
 type failing struct {
+	parts  int              // 0: one
 	items  int              // 0: three
 	broken map[string]bool  // uris
 	hangs  map[string]bool  // uris of those that are never returned
@@ -27,7 +29,7 @@ type failing struct {
 	before [][]string // Access.Failed of each reading
 }
 
-func (f *failing) Parts(source.Settings) []string { return []string{"a"} }
+func (f *failing) Parts(source.Settings) []string { return []string{"a", "b"}[:max(1, f.parts)] }
 
 func (f *failing) Retries() {}
 
@@ -37,12 +39,12 @@ func (f *failing) IsDeleted(context.Context, source.Access, string, string) (boo
 	return false, nil
 }
 
-func (f *failing) Read(ctx context.Context, a source.Access, _ string, _ []byte) iter.Seq2[source.SyncPage, error] {
+func (f *failing) Read(ctx context.Context, a source.Access, part string, _ []byte) iter.Seq2[source.SyncPage, error] {
 	f.before = append(f.before, a.Failed)
 	return source.Pages(func(yield func(source.SyncPage) bool) error {
 		page := source.SyncPage{Last: true, Checkpoint: []byte("{}")}
 		var first error
-		for _, uri := range uris("a", cmp.Or(f.items, 3)) {
+		for _, uri := range uris(part, cmp.Or(f.items, 3)) {
 			i := source.Item{URI: uri, Title: uri, Body: f.text, SourceType: "documentation", Access: &access.Names{Users: []string{f.reader}, Groups: []string{}}}
 			leftOut, err := a.Try(ctx, uri, func(ctx context.Context) error { return f.request(ctx, uri) })
 			switch {
@@ -227,4 +229,29 @@ func TestAPageThatTakesLongKeepsItsLease(t *testing.T) {
 	if l.wantItems("a/1", "a/2", "a/3", "a/4", "a/5"); asked != 5 {
 		t.Errorf("asked %d times", asked)
 	}
+}
+
+// TestATurnThatEndsIsNoFailure: what there is no time for is tried by the next run.
+func TestATurnThatEndsIsNoFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &failing{parts: 2, items: 1, hangs: map[string]bool{"https://shelf.test/b/1": true}, text: "Text.", reader: "ada"}
+		f.during = func(uri string) {
+			if !f.hangs[uri] {
+				time.Sleep(3 * time.Minute)
+			}
+		}
+		l := failingLibrary(t, f)
+		for run, want := range []error{source.ErrUnfinished, nil} {
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); !errors.Is(err, want) || want == nil && err != nil {
+				t.Errorf("run %d: %v", run, err)
+			}
+			cancel()
+		}
+		if d := l.shown(); code(d) != source.Unreadable || !strings.Contains(d.LastError.Detail, "b/1") {
+			t.Errorf("the source shows %+v", d.LastError)
+		}
+		l.wantItems("a/1")
+	})
 }

@@ -55,7 +55,12 @@ func (p *partState) startFullScan(now int64) {
 // may fail at a time. Those after it go on, so that no number of such records holds up the part.
 func (r *syncRun) readAround(ctx context.Context, part string, p *partState) error {
 	t := newTries(p.Failed)
-	t.renew = r.renewLease
+	t.renew = func(ctx context.Context, most time.Duration) error {
+		if deadline, ends := ctx.Deadline(); r.progressed && ends && time.Until(deadline) < most+stopBefore {
+			return ErrUnfinished // the next run has time for it
+		}
+		return r.renewLease(ctx)
+	}
 	for {
 		err := r.readPages(ctx, part, p, t)
 		if errors.Is(err, ErrFullScanNeeded) {
@@ -130,8 +135,11 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 				p.endFullScan() // it has no items that could be gone
 			}
 		}
-		if err := r.savePart(ctx, part, p, marks...); err != nil || page.Last {
+		if err := r.savePart(ctx, part, p, marks...); err != nil {
 			return err
+		}
+		if r.progressed = true; page.Last {
+			return nil
 		}
 		if r.outOfTime(ctx) {
 			return ErrUnfinished

@@ -22,8 +22,9 @@ type tries struct {
 	failed       map[string]bool // uris of what was tried in vain
 	again, first time.Duration   // the time it took
 	last         *SyncError      // of the latest in fresh
-	// renew is called before each request, because a page with many that are slow takes longer than a lease; nil: there is none.
-	renew func(ctx context.Context) error
+	// renew is called before each request with the time that it may take, because a page with many that are slow takes longer than a lease;
+	// nil: there is none.
+	renew func(ctx context.Context, most time.Duration) error
 }
 
 func newTries(failed []string) *tries {
@@ -60,7 +61,7 @@ func (a Access) Try(ctx context.Context, uri string, read func(context.Context) 
 		return false, t.last
 	}
 	if t.renew != nil {
-		if err := t.renew(ctx); err != nil {
+		if err := t.renew(ctx, left); err != nil {
 			return false, err
 		}
 	}

@@ -63,6 +63,13 @@ def _succeeded(response: httpx.Response) -> bool:
     return response.status_code < 300 or response.status_code == 304
 
 
+def _elsewhere(request: httpx.Request, response: httpx.Response) -> httpx.Request | None:
+    """Return the request for an original file that the server has elsewhere. The key is not sent there: the address is enough."""
+    if request.method != "GET" or response.status_code != 302 or not request.url.path.endswith("/original"):
+        return None
+    return httpx.Request("GET", request.url.join(response.headers.get("location", "")), extensions=request.extensions)
+
+
 def _is_json(response: httpx.Response) -> bool:
     media: str = response.headers.get("content-type", "")
     return media.startswith("application/json")
@@ -76,7 +83,7 @@ def _whole(response: httpx.Response, body: bytes) -> httpx.Response:
 class Retries(httpx.BaseTransport):
     """A transport that repeats requests by wait_before, and raises DocentError for redirects and replies from 400 on.
 
-    A reply of JSON has arrived wholly; other replies, such as files and events, are read by the caller.
+    Only the redirect to an original file is followed. A reply of JSON has arrived wholly; other replies, such as files and events, are read by the caller.
     """
 
     def __init__(self, inner: httpx.BaseTransport, sleep: Callable[[float], None] = time.sleep) -> None:
@@ -88,6 +95,10 @@ class Retries(httpx.BaseTransport):
             try:
                 _limit(request)
                 response = self.inner.handle_request(request)
+                elsewhere = _elsewhere(request, response)
+                if elsewhere is not None:
+                    response.close()
+                    response = self.inner.handle_request(elsewhere)
                 if _succeeded(response):
                     if not _is_json(response) or not isinstance(response.stream, httpx.SyncByteStream):
                         return response
@@ -122,6 +133,10 @@ class AsyncRetries(httpx.AsyncBaseTransport):
         while True:
             try:
                 response = await self.inner.handle_async_request(request)
+                elsewhere = _elsewhere(request, response)
+                if elsewhere is not None:
+                    await response.aclose()
+                    response = await self.inner.handle_async_request(elsewhere)
                 if _succeeded(response):
                     if not _is_json(response) or not isinstance(response.stream, httpx.AsyncByteStream):
                         return response

@@ -16,6 +16,8 @@ import httpx
 
 from docent_client import Docent, DocentError
 from docent_client.proxy import proxy_of
+from docent_client.rest.api.documents import get_document_original
+from docent_client.rest.types import File
 from docent_client.retries import Retries
 
 Reply = httpx.Response | httpx.TransportError
@@ -119,6 +121,21 @@ class TestRetries(unittest.TestCase):
             result = docent.put_folder(folder, "c")
         self.assertEqual(result.put, [])
         self.assertIn("answered 301 and points to https://wiki.example/v1/documents", "".join(result.failed.values()))
+
+    def test_an_original_file_is_read_where_it_is(self) -> None:
+        sent: list[tuple[str, bool]] = []
+
+        def server(request: httpx.Request) -> httpx.Response:
+            sent.append((str(request.url), "Authorization" in request.headers))
+            if request.url.host == "files.example":
+                return httpx.Response(200, content=b"%PDF", headers={"Content-Type": "application/pdf"})
+            return httpx.Response(302, headers={"Location": "https://files.example/a?signature=x"})
+
+        with Docent("https://wiki.example", "key", transport=httpx.MockTransport(server)) as docent:
+            file = get_document_original.sync("d", client=docent.rest)
+        assert isinstance(file, File)
+        self.assertEqual(file.payload.read(), b"%PDF")
+        self.assertEqual(sent, [("https://wiki.example/v1/documents/d/original", True), ("https://files.example/a?signature=x", False)])
 
     def test_keys_and_addresses_as_people_give_them(self) -> None:
         seen: list[httpx.Request] = []

@@ -295,6 +295,9 @@ func TestBackgroundTasksOfAChatProgramAreNoQuestions(t *testing.T) {
 	}{
 		"title":                    {400, "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.\n### Guidelines:\n- Be brief." + history},
 		"a long chat":              {400, "### Task:\nGenerate 1-3 broad tags." + strings.Repeat("x", 10000) + history},
+		"a title of LibreChat":     {400, "Provide a concise, 5-word-or-less title for the conversation, using title case conventions. Only return the title itself.\n\nConversation:\nUser: How tall is the zebra?\nAI: 7 metres."},
+		"with its language":        {400, "Analyze this conversation and provide:\n1. The detected language of the conversation\n2. A concise title in the detected language (5 words or less, no punctuation or quotation)\n\nUser: Hi"},
+		"a question about titles":  {200, "Provide a concise, 5-word-or-less title for the conversation, says the manual: why?"},
 		"a heading":                {200, "### Task:\nHow tall is the zebra?"},
 		"a question about history": {200, "What is in <chat_history>?"},
 	} {

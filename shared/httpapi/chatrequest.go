@@ -151,12 +151,19 @@ func onlyText(m chatMessage, i int) error {
 	return nil
 }
 
-// isBackgroundTask reports whether text is a prompt by which Open WebUI has a model write titles, tags
-// or further questions for a chat. No document answers it, so it would only use up a question of the day
-// and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, and has
-// no tags and no further questions.
+// backgroundTasks are the beginning, and a later part, of the prompts by which Open WebUI and LibreChat have a model write titles, tags or
+// further questions for a chat.
+var backgroundTasks = [][2]string{
+	{"### Task:", "<chat_history>"},
+	{"Provide a concise, 5-word-or-less title for the conversation", "Conversation:\n"},
+	{"Analyze this conversation and provide:\n1. The detected language of the conversation", "A concise title"},
+}
+
+// isBackgroundTask reports whether text is such a prompt. No document answers it, so it would only use up a question of
+// the day and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, and has no tags and no
+// further questions; LibreChat keeps its own title.
 func isBackgroundTask(text string) bool {
-	return strings.HasPrefix(text, "### Task:") && strings.Contains(text, "<chat_history>")
+	return slices.ContainsFunc(backgroundTasks, func(t [2]string) bool { return strings.HasPrefix(text, t[0]) && strings.Contains(text, t[1]) })
 }
 
 // context returns the messages of the user before the last one, oldest first.

@@ -93,6 +93,7 @@ func OpenAPI(providers []source.Provider) *huma.OpenAPI {
 	describeNotModified(doc)
 	describeUnparsed(doc)
 	describeFilters(doc)
+	describeChat(doc)
 	describeEventTypes(doc)
 	describeHeaders(doc)
 	shareErrors(doc)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"docent/shared/answer"
 	"docent/shared/apierr"
 )
@@ -95,9 +97,11 @@ func (in *chatInput) check() (chatLimit, error) {
 // mayCallNothing reports whether a choice of tools leaves it to the model to call none.
 func mayCallNothing(choice any) bool { return choice == nil || choice == "auto" || choice == "none" }
 
+// mostStops is how many texts may end an answer.
+const mostStops = 4
+
 // stopsOf reads the texts before which an answer ends.
 func stopsOf(stop any) ([]string, error) {
-	const most = 4
 	list, isList := stop.([]any)
 	if !isList && stop != nil {
 		list = []any{stop}
@@ -108,8 +112,8 @@ func stopsOf(stop any) ([]string, error) {
 			stops = append(stops, text)
 		}
 	}
-	if len(stops) != len(list) || len(list) > most {
-		return nil, apierr.BadField("/stop", "must be a text, or a list of up to %d texts, none of them empty", most)
+	if len(stops) != len(list) || len(list) > mostStops {
+		return nil, apierr.BadField("/stop", "must be a text, or a list of up to %d texts, none of them empty", mostStops)
 	}
 	return stops, nil
 }
@@ -184,4 +188,20 @@ func (in *chatInput) promptTokens() int {
 		n += tokensOf(m.text())
 	}
 	return n
+}
+
+// describeChat gives the members of several types their schemas. They are read in code, with better errors than a list of
+// alternatives gives.
+func describeChat(doc *huma.OpenAPI) {
+	post := doc.Paths["/chat/completions"].Post
+	body := doc.Components.Schemas.SchemaFromRef(post.RequestBody.Content["application/json"].Schema.Ref)
+	text, most := &huma.Schema{Type: huma.TypeString}, mostStops
+	for name, other := range map[string]*huma.Schema{
+		"stop":          {Type: huma.TypeArray, Items: text, MaxItems: &most},
+		"tool_choice":   {Type: huma.TypeObject, AdditionalProperties: true},
+		"function_call": {Type: huma.TypeObject, AdditionalProperties: true},
+	} {
+		member := body.Properties[name]
+		body.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{text, other, {Type: "null"}}, Description: member.Description}
+	}
 }

@@ -34,9 +34,7 @@ func takeNulls(doc *huma.OpenAPI, s *huma.Schema) {
 			if !slices.Contains(s.Required, name) {
 				s.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{member, {Type: "null"}}, Description: member.Description}
 			}
-		case member.AnyOf != nil || slices.Contains(s.Required, name):
-		case member.Type == "": // of any type; some validators take null for none
-			s.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{{}, {Type: "null"}}, Description: member.Description}
+		case member.AnyOf != nil || member.Type == "" || slices.Contains(s.Required, name):
 		default:
 			member.Nullable = true
 			if member.Enum != nil && !slices.Contains(member.Enum, nil) {

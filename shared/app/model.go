@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"time"
@@ -61,11 +62,11 @@ func cited(found []search.Hit, used []int) []answer.Reference {
 	return out
 }
 
-// researcher logs the failure of a request, but never the question or the text.
+// researcher logs the failure of a request, unless its client has left, but never the question or the text.
 func researcher(model llm.Composer, log *slog.Logger) *question.Model {
 	writer := &llm.Writer{Model: model, Time: researchTime}
 	failed := func(ctx context.Context, what string, err error) {
-		if err != nil {
+		if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
 			log.WarnContext(ctx, "a model was of no help to research", "asked", what, "err", err)
 		}
 	}

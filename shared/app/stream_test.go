@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"docent/shared/llm/openai"
+	"docent/shared/logtest"
 	"docent/shared/pending"
 )
 
@@ -370,5 +372,38 @@ func TestResearchIsStreamed(t *testing.T) {
 				t.Errorf("references %v", references)
 			}
 		})
+	}
+}
+
+// TestAClientThatLeavesIsNoFailureOfTheModel: its request to the model ends, and nothing warns an operator.
+func TestAClientThatLeavesIsNoFailureOfTheModel(t *testing.T) {
+	t.Parallel()
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client leaves
+		leave()
+		<-r.Context().Done()
+		close(ended)
+	}))
+	t.Cleanup(slow.Close)
+	var log logtest.Buffer
+	h := newHome(t, func(_ *home, b *base, p *Parts) {
+		b.log = slog.New(slog.NewJSONHandler(&log, nil))
+		model, err := openai.New(slow.URL, "m", openai.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Model = WrittenBy(model)
+	})
+	h.must(200, "PUT", "/documents", map[string]any{"collectionId": h.collection("wiki"), "uri": "https://wiki.test/zebra", "title": "Zebra", "body": "The zebra is 7 metres tall."})
+	h.work()
+	r := httptest.NewRequestWithContext(ctx, "POST", "/v1/context/research", strings.NewReader(`{"query":"How tall is the zebra?"}`))
+	r.Header.Set("Authorization", "Bearer "+h.key)
+	r.Header.Set("Accept", "text/event-stream")
+	h.handler.ServeHTTP(httptest.NewRecorder(), r)
+	<-ended
+	if text := log.String(); strings.Contains(text, `"level":"WARN"`) || strings.Contains(text, `"level":"ERROR"`) {
+		t.Errorf("log %s", text)
 	}
 }

@@ -12,6 +12,9 @@ import (
 // SweepStep is the maximum number of items that one transaction of Sweep removes.
 const SweepStep = sweepStep
 
+// OpenError is what Open makes of an error of the file.
+var OpenError = openError
+
 // Stored counts the items of a table that are in the file, expired or not, and
 // the entries of the list of expiring items.
 func (s *Store) Stored(ctx context.Context, tableName string) (items, expiring int, err error) {

@@ -19,6 +19,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"docent/shared/table"
@@ -121,7 +122,7 @@ func openFile(path string, o Options) (db *bbolt.DB, err error) {
 		InitialMmapSize: initialMap(),
 	})
 	if err != nil {
-		return nil, openError(path, err)
+		return nil, openError(path, created, err)
 	}
 	if err := prepare(db, o); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -148,7 +149,7 @@ func initialMap() int {
 func inspect(path string) error {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: lockWait, ReadOnly: true})
 	if err != nil {
-		return openError(path, err)
+		return openError(path, false, err)
 	}
 	defer db.Close()
 	tx, err := db.Begin(false)
@@ -166,12 +167,16 @@ func inspect(path string) error {
 	return nil
 }
 
-func openError(path string, err error) error {
+// openError returns what err of the file means. A file that this call has created has nothing in it that could be damaged, and a full disk
+// damages none.
+func openError(path string, created bool, err error) error {
 	if errors.Is(err, bbolterrors.ErrTimeout) {
 		return ErrInUse
 	}
 	info, statErr := os.Stat(path)
 	switch {
+	case created || errors.Is(err, syscall.ENOSPC):
+		return err
 	case errors.Is(err, fs.ErrPermission) || statErr != nil:
 		return err
 	case info.IsDir():

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -108,6 +109,30 @@ func TestOpenWithoutFolderIsNoDamage(t *testing.T) {
 	_, err = bolt.Open(t.TempDir(), bolt.Options{})
 	if err == nil || errors.Is(err, bolt.ErrDamaged) {
 		t.Errorf("open of a folder: %v", err)
+	}
+}
+
+// TestAFullDiskIsNoDamage checks what is said of a file that was just made and is empty because the disk is full.
+func TestAFullDiskIsNoDamage(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "docent.db")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	full := &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
+	for name, c := range map[string]struct {
+		created bool
+		err     error
+		damaged bool
+	}{
+		"a new file on a full disk": {true, full, false},
+		"an old one":                {false, full, false},
+		"a new file":                {true, errors.New("it could not be locked"), false},
+		"an old file that is empty": {false, errors.New("invalid database"), true},
+	} {
+		if err := bolt.OpenError(path, c.created, c.err); errors.Is(err, bolt.ErrDamaged) != c.damaged || !c.damaged && !errors.Is(err, c.err) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

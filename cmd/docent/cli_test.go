@@ -114,3 +114,18 @@ func TestPutAndItsExitStatus(t *testing.T) {
 		t.Fatalf("status %d, output %q, errors %q", status, out, errOut)
 	}
 }
+
+// TestPutTakesNamesAsTheSystemHasThem names a file as a shell does for *.md, in a folder of a system before UTF-8.
+func TestPutTakesNamesAsTheSystemHasThem(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir()) // for the cache if XDG is not set
+	api := apitest.New(t)
+	file := filepath.Join(t.TempDir(), "caf\xe9.md")
+	if err := os.WriteFile(file, []byte("# Coffee\n"), 0o600); err != nil {
+		t.Skip("this system has no such names: ", err)
+	}
+	status, out, errOut := docent(t, "put", "--server", api.URL, "--key", apitest.Key, "--collection-name", "wiki", file)
+	if status != 0 || !strings.HasPrefix(out, "1 put, 0 unchanged, 0 skipped, 0 failed in ") || errOut != "" {
+		t.Errorf("status %d, output %q, errors %q", status, out, errOut)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"unicode/utf8"
 
+	"github.com/alecthomas/kong"
 	"golang.org/x/term"
 
 	"docent/client"
@@ -36,10 +37,10 @@ func (f serverFlags) client() (*client.Client, error) {
 }
 
 type putCmd struct {
-	Paths          []string `arg:"" name:"path" help:"Files and folders."`
-	Collection     string   `placeholder:"ID" xor:"collection" required:"" help:"The collection, by its id."`
-	CollectionName string   `placeholder:"NAME" xor:"collection" required:"" help:"The collection, by its name; it is created if no collection has it."`
-	Description    string   `placeholder:"TEXT" help:"Description for a collection that is created."`
+	Paths          []fileName `arg:"" name:"path" help:"Files and folders."`
+	Collection     string     `placeholder:"ID" xor:"collection" required:"" help:"The collection, by its id."`
+	CollectionName string     `placeholder:"NAME" xor:"collection" required:"" help:"The collection, by its name; it is created if no collection has it."`
+	Description    string     `placeholder:"TEXT" help:"Description for a collection that is created."`
 	serverFlags
 	Metadata         map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Metadata of every document, by which filters select; repeat it for several. A value that is a number, true, false or a JSON list of strings is taken as such."`
 	AccessUser       []string          `placeholder:"USER" sep:"none" help:"Who may read the documents, by userName or id; repeat it for several."`
@@ -107,7 +108,7 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 	}
 	config := put.Config{
 		Client: api, CollectionID: c.Collection, CollectionName: c.CollectionName, Description: c.Description,
-		Metadata: metadata, Access: c.access(), CollectionAccess: c.CollectionAccess, Paths: c.Paths, BaseURI: c.BaseURI, Parallel: c.Parallel,
+		Metadata: metadata, Access: c.access(), CollectionAccess: c.CollectionAccess, Paths: namesOf(c.Paths), BaseURI: c.BaseURI, Parallel: c.Parallel,
 		DryRun: c.DryRun, Delete: c.Delete, Force: c.Force, NoWait: c.NoWait,
 		Warn: func(s string) { _ = printf(con.err, "docent: %s\n", s) },
 		Now:  con.now,
@@ -164,4 +165,25 @@ func (c *putCmd) report(con *console, sum put.Summary, err error) error {
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// fileName is the name of a file as the system has it. The parser of arguments replaces what is not UTF-8 in a string, and then the file
+// is not there.
+type fileName string
+
+// Decode takes the argument as it is.
+func (n *fileName) Decode(ctx *kong.DecodeContext) error {
+	name, ok := ctx.Scan.Pop().Value.(string)
+	if !ok {
+		return errors.New("it is no name of a file")
+	}
+	*n = fileName(name)
+	return nil
+}
+
+func namesOf(names []fileName) (all []string) {
+	for _, name := range names {
+		all = append(all, string(name))
+	}
+	return all
 }

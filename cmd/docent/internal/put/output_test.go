@@ -55,6 +55,10 @@ func TestSummaryForReaders(t *testing.T) {
 			"0 put, 0 unchanged, 0 skipped, 1 failed, 3 deleted in 0.0 s\nfailed: a[2J.md: it is not valid UTF-8\n",
 		},
 		{
+			"a name that looks like another line", put.Summary{Failed: 1, Failures: []put.Failure{{Path: "a\nfailed: b.md", Reason: "it is not valid UTF-8"}}},
+			"0 put, 0 unchanged, 0 skipped, 1 failed in 0.0 s\nfailed: a\\nfailed: b.md: it is not valid UTF-8\n",
+		},
+		{
 			"dry run", put.Summary{DryRun: true, Put: 1, Deleted: 1, Planned: []put.Planned{{Action: "put", URI: "x:1"}, {Action: "delete", URI: "x:2"}}},
 			"would put x:1\nwould delete x:2\n1 to put, 0 unchanged, 0 skipped, 0 failed, 1 to delete in 0.0 s\n",
 		},

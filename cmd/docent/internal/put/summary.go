@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"docent/client"
@@ -57,6 +58,9 @@ func (s *Summary) finish(took time.Duration) {
 	})
 }
 
+// oneLine keeps a name of a file from looking like another line.
+var oneLine = strings.NewReplacer("\n", "\\n", "\t", "\\t")
+
 // Print writes the summary for a person: the plan of a dry run, the counts in one line, and each failure.
 func (s Summary) Print(w io.Writer) error {
 	out := func(format string, args ...any) (err error) {
@@ -83,7 +87,7 @@ func (s Summary) Print(w io.Writer) error {
 		return err
 	}
 	for _, f := range s.Failures {
-		if err := out("failed: %s: %s\n", f.Path, f.Reason); err != nil {
+		if err := out("failed: %s: %s\n", oneLine.Replace(f.Path), f.Reason); err != nil {
 			return err
 		}
 	}

@@ -233,7 +233,7 @@ func TestDestroyRefusesWhileDataIsRetained(t *testing.T) {
 }
 
 func TestDestroyEmptiesTheBucketAndDeletes(t *testing.T) {
-	fake := &cloud{stacks: map[string]string{"docent": described("docent", "UPDATE_COMPLETE", "docent", "DataRetained", "false", "BucketName", "segments")}}
+	fake := &cloud{tables: true, stacks: map[string]string{"docent": described("docent", "UPDATE_COMPLETE", "docent", "DataRetained", "false", "BucketName", "segments")}}
 	given(t, fake)
 	var out strings.Builder
 	if err := run(t.Context(), []string{"-destroy", "docent"}, &out); err != nil {
@@ -242,8 +242,22 @@ func TestDestroyEmptiesTheBucketAndDeletes(t *testing.T) {
 	if got := strings.Join(fake.did, ", "); got != "empty segments, delete docent" {
 		t.Errorf("it did %s", got)
 	}
-	if !strings.Contains(out.String(), "docent is gone") {
+	if !strings.Contains(out.String(), "docent is gone") || strings.Contains(out.String(), "stay") {
 		t.Errorf("it says %s", out.String())
+	}
+}
+
+// TestDestroyNamesTheTablesThatStay destroys a stack that uses restored tables, which are not its own: their data is still there.
+func TestDestroyNamesTheTablesThatStay(t *testing.T) {
+	fake := &cloud{stacks: map[string]string{"docent": described("docent", "UPDATE_COMPLETE", "docent", "DataRetained", "false",
+		"Tables", `{"usage":"docent-20261123T050000Z-usage","answers":"docent-20261123T050000Z-answers"}`)}}
+	given(t, fake)
+	var out strings.Builder
+	if err := run(t.Context(), []string{"-destroy", "docent"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if want := "Its restored tables stay, with their data: docent-20261123T050000Z-answers, docent-20261123T050000Z-usage."; !strings.Contains(out.String(), want) {
+		t.Errorf("it says %s, want %s", out.String(), want)
 	}
 }
 

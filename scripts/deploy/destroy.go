@@ -4,10 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	cftypes "github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 )
@@ -36,6 +40,10 @@ func (a *account) destroy(ctx context.Context, name string, out io.Writer) error
 			return err
 		}
 	}
+	stay, err := a.tablesThatStay(ctx, there)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(out, "Removing %s and its data from %s in the account %s.\n", name, a.region, a.id)
 	id := there.StackId // a deleted stack can only be found by its id
 	if _, err := a.stacks.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: id}); err != nil {
@@ -46,7 +54,22 @@ func (a *account) destroy(ctx context.Context, name string, out io.Writer) error
 		return fmt.Errorf("the stack %s is not gone: %w", name, err)
 	}
 	fmt.Fprintf(out, "%s is gone.\n", name)
+	if len(stay) > 0 {
+		fmt.Fprintf(out, "Its restored tables stay, with their data: %s. Delete them in DynamoDB when nobody needs them; they may be protected from deletion.\n", strings.Join(stay, ", "))
+	}
 	return nil
+}
+
+// tablesThatStay returns the tables in use of a stack that do not belong to it: those that were restored.
+func (a *account) tablesThatStay(ctx context.Context, there *cftypes.Stack) ([]string, error) {
+	if owns, err := a.ownsTables(ctx, there); err != nil || owns {
+		return nil, err
+	}
+	tables, err := tablesOfStack(there)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Values(tables)), nil
 }
 
 // empty deletes the content of a bucket with all versions, because CloudFormation deletes only empty ones.

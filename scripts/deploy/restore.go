@@ -51,9 +51,9 @@ func (a *account) restore(ctx context.Context, name string, at, now time.Time, o
 	if err := a.keepsTables(ctx, there); err != nil {
 		return err
 	}
-	tables := map[string]string{}
-	if err := json.Unmarshal([]byte(output(there, "Tables")), &tables); err != nil || len(tables) == 0 {
-		return fmt.Errorf("the stack %s does not say what its tables are called", name)
+	tables, err := tablesOfStack(there)
+	if err != nil {
+		return err
 	}
 	for _, theirs := range tables {
 		if err := a.recoverable(ctx, theirs, at); err != nil {
@@ -61,6 +61,14 @@ func (a *account) restore(ctx context.Context, name string, at, now time.Time, o
 		}
 	}
 	return a.restoreTables(ctx, there, tables, at, now, out)
+}
+
+// tablesOfStack returns the names of the tables in use of a stack, by their names in shared/table.
+func tablesOfStack(there *cftypes.Stack) (tables map[string]string, err error) {
+	if err := json.Unmarshal([]byte(output(there, "Tables")), &tables); err != nil || len(tables) == 0 {
+		return nil, fmt.Errorf("the stack %s does not say what its tables are called", aws.ToString(there.StackName))
+	}
+	return tables, nil
 }
 
 // restoredNames returns the names of the restored tables of a stack, by their names in shared/table.

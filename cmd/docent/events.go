@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"docent/client"
+	"docent/shared/apierr"
 )
 
 type eventsFollowCmd struct {
@@ -51,6 +52,9 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 	if info, err := os.Stat(c.CursorFile); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no ordinary file, so it cannot be replaced by one with the cursor", c.CursorFile)
 	}
+	if info, err := os.Stat(filepath.Dir(c.CursorFile)); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no folder %s for the cursor", filepath.Dir(c.CursorFile)) // before events are printed
+	}
 	saved, err := os.ReadFile(c.CursorFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("read the cursor: %w", err)
@@ -64,6 +68,8 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case isRefusedCursor(err):
+			return fmt.Errorf("follow the events: %w\n%s has no cursor of this server's feed in this format. Name another file, or remove it to start again, with --since TIME at a time before the last event that you have", err, c.CursorFile)
 		case err != nil && (c.Once || client.FailsEveryCall(err)):
 			return fmt.Errorf("follow the events: %w", err)
 		case err != nil:
@@ -84,6 +90,12 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 			return nil
 		}
 	}
+}
+
+// isRefusedCursor reports whether the server refuses the cursor, as it will the next time.
+func isRefusedCursor(err error) bool {
+	var refused *client.Error
+	return errors.As(err, &refused) && refused.Code == apierr.CodeInvalidCursor
 }
 
 // pass writes the events of a page, and only then saves the cursor after them.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/team"
 )
@@ -138,6 +140,31 @@ func TestACursorReplacesNoDevice(t *testing.T) {
 		status, out, said := docent(t, "events", "follow", "--once", "--server", f.url, "--key", f.create(1), "--cursor-file", file)
 		if status != exitFailed || out != "" || !strings.Contains(said, file+" is no ordinary file") {
 			t.Errorf("status %d, output %q, errors %q", status, out, said)
+		}
+	}
+}
+
+// TestACursorThatCannotBeUsedEndsTheCommand waits for more, so it would try a refused cursor for ever. Without a folder for the file,
+// nothing is printed whose cursor could not be kept.
+func TestACursorThatCannotBeUsedEndsTheCommand(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t)
+	key := f.create(1)
+	wrong := filepath.Join(t.TempDir(), "cursor")
+	if err := os.WriteFile(wrong, []byte("garbage\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	nowhere := filepath.Join(t.TempDir(), "none", "cursor")
+	for file, want := range map[string]string{
+		wrong:   wrong + " has no cursor of this server's feed in this format. Name another file, or remove it to start again, with --since",
+		nowhere: "there is no folder " + filepath.Dir(nowhere),
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // of the command that does not end
+		t.Cleanup(cancel)
+		var out, said bytes.Buffer
+		status := run(ctx, []string{"events", "follow", "--server", f.url, "--key", key, "--cursor-file", file, "--every", "1ms"}, &out, &said)
+		if status != exitFailed || out.Len() > 0 || !strings.Contains(said.String(), want) || strings.Contains(said.String(), "trying again") {
+			t.Errorf("status %d, output %q, errors %q, want %q", status, &out, &said, want)
 		}
 	}
 }

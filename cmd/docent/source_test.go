@@ -117,7 +117,8 @@ func TestImportedItemsAreFound(t *testing.T) {
 	o.run(o.pat, 1, "1 accepted, 1 rejected", "item 2: title is missing", "source", "import", id,
 		o.file("a.jsonl", good+`{"uri":"https://jira.test/2","body":"","sourceType":"issue"}`+"\n"))
 	o.run(o.pat, 0, "1 accepted, 0 rejected", "", "source", "import", id, o.file("b.jsonl", good))
-	o.run(o.pat, 1, "1 accepted, 1 rejected", "read line 2 of the file: ", "source", "import", id, o.file("d.jsonl", good+strings.Repeat("x", maxLine+1)))
+	o.run(o.pat, 0, "1 accepted, 0 rejected", "", "source", "import", id, o.file("c.jsonl", "\ufeff"+strings.ReplaceAll(good, "\n", "\r\n")))
+	o.run(o.pat, 1, "1 accepted, 1 rejected", "read line 2 of the file: it is longer than 10 MB", "source", "import", id, o.file("d.jsonl", good+strings.Repeat("x", maxLine+1)))
 	o.index()
 	out := o.run(o.key, 0, "1. Login fails (issue, jira)\n   https://jira.test/1\n", "", "search", "--space", "issues", "login")
 	if strings.Contains(out, "\x1b") {

@@ -128,6 +128,9 @@ func lines(r io.Reader, size int64) iter.Seq2[batch, error] {
 			number++
 			read += len(scan.Bytes()) + 1
 			line := bytes.Clone(scan.Bytes())
+			if number == 1 {
+				line = bytes.TrimPrefix(line, []byte("\ufeff")) // programs of Windows begin a file with it
+			}
 			if len(b.lines) == importLines || held > 0 && held+len(line) > importBytes {
 				if !yield(b, nil) {
 					return
@@ -139,7 +142,11 @@ func lines(r io.Reader, size int64) iter.Seq2[batch, error] {
 		if len(b.lines) > 0 && !yield(b, nil) {
 			return
 		}
-		if err := scan.Err(); err != nil {
+		err := scan.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = fmt.Errorf("it is longer than %d MB; an item is one line", maxLine>>20)
+		}
+		if err != nil {
 			yield(b, fmt.Errorf("read line %d of the file: %w", number+1, err))
 		}
 	}

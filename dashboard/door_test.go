@@ -70,10 +70,30 @@ func TestAQuestionIsNotAskedBySomebodyElse(t *testing.T) {
 	b.Wait("Your session has ended.")
 	signInAgain(b, key)
 	b.Wait("Grace")
-	b.Wait("This question is not here")
+	b.Wait("Asked before")
+	b.Settled()
 	b.Gone("notice period")
 	if asked := browser.Value[int](b, `fetch("../answers").then((r) => r.json()).then((all) => all.length)`); asked != 0 {
 		t.Error("the question is asked by somebody else")
+	}
+}
+
+// TestAnAddressStaysWithItsPerson: what somebody has searched for is not shown to the next person, nor searched for in their name.
+func TestAnAddressStaysWithItsPerson(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	key := graceKey(t, b)
+	open(b, "search/maternity leave")
+	b.Wait("3 results")
+	endSession(t, b)
+	b.Click("Messages")
+	b.Wait("Your session has ended.")
+	intercept(b, `path.includes("/context/search")`, `(window.searched = true, real(path, o))`, "")
+	signInAgain(b, key)
+	b.Wait("Grace")
+	b.Wait("Try one of these")
+	if browser.Value[bool](b, `window.searched === true || location.href.includes("maternity")`) {
+		t.Error("the next person searches for the same")
 	}
 }
 

@@ -207,14 +207,24 @@ let last: Me | undefined;
 /** Reads who is signed in, and lets further calls be for that person alone. The next person finds nothing of the last. */
 async function readMe(): Promise<Me> {
 	const now = await call<Me>("/me");
-	if (last && personOf(now) !== personOf(last)) {
+	const other = last && personOf(now) !== personOf(last);
+	last = now;
+	callFor(now.user?.id ?? "");
+	if (other) {
 		forgetPuts();
 		forgetQuestions();
 		forgetCursors();
+		await leavePage();
 	}
-	last = now;
-	callFor(now.user?.id ?? "");
 	return now;
+}
+
+/** Goes to Ask: an address may have what the last person has searched for. */
+async function leavePage(): Promise<void> {
+	if (location.hash === to("ask")) return;
+	const left = new Promise((done) => addEventListener("hashchange", done, { once: true }));
+	location.replace(to("ask"));
+	await left;
 }
 
 /** Returns a text that no other person has. */

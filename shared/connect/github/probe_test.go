@@ -1,17 +1,16 @@
 package github_test
 
 import (
-	"errors"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
 
-	"docent/shared/apierr"
 	"docent/shared/connect"
 	"docent/shared/connect/github"
 	"docent/shared/connect/github/githubtest"
+	"docent/shared/connect/probetest"
 	"docent/shared/fetch"
 	"docent/shared/source"
 )
@@ -69,17 +68,7 @@ func TestProbe(t *testing.T) {
 				a.Secrets["accessToken"] = c.token
 			}
 			err := github.Provider.Opener.(connect.Prober).Probe(t.Context(), f, a)
-			var wrong *apierr.Error
-			var failed *source.SyncError
-			switch {
-			case c.says == "" && err == nil:
-			case c.says == "" || err == nil || !strings.Contains(err.Error(), c.says):
-				t.Errorf("%v, want %q", err, c.says)
-			case c.pointer == "" && !errors.As(err, &failed):
-				t.Errorf("%v is not a SyncError", err)
-			case c.pointer != "" && (!errors.As(err, &wrong) || wrong.Fields[0].Pointer != c.pointer):
-				t.Errorf("%v is not about %s", err, c.pointer)
-			}
+			probetest.Check(t, err, c.pointer, c.says)
 			if n := len(server.Requests()); n > 3+len(c.repositories) {
 				t.Errorf("%d requests", n)
 			}

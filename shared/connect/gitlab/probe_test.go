@@ -1,17 +1,16 @@
 package gitlab_test
 
 import (
-	"errors"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
 
-	"docent/shared/apierr"
 	"docent/shared/connect"
 	"docent/shared/connect/gitlab"
 	"docent/shared/connect/gitlab/gitlabtest"
+	"docent/shared/connect/probetest"
 	"docent/shared/fetch"
 	"docent/shared/source"
 )
@@ -70,17 +69,7 @@ func TestProbe(t *testing.T) {
 				secrets["accessToken"] = tt.token
 			}
 			err := gitlab.Provider.Opener.(connect.Prober).Probe(t.Context(), f, source.Access{Settings: source.NewSettings(settings), Secrets: secrets})
-			var wrong *apierr.Error
-			var failed *source.SyncError
-			switch {
-			case tt.says == "" && err == nil:
-			case tt.says == "" || err == nil || !strings.Contains(err.Error(), tt.says):
-				t.Errorf("%v, want %q", err, tt.says)
-			case tt.pointer == "" && !errors.As(err, &failed):
-				t.Errorf("%v is not a SyncError", err)
-			case tt.pointer != "" && (!errors.As(err, &wrong) || wrong.Fields[0].Pointer != tt.pointer):
-				t.Errorf("%v is not a field error of %s", err, tt.pointer)
-			}
+			probetest.Check(t, err, tt.pointer, tt.says)
 		})
 	}
 }

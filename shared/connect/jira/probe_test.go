@@ -1,15 +1,13 @@
 package jira_test
 
 import (
-	"errors"
 	"net/http"
-	"strings"
 	"testing"
 
-	"docent/shared/apierr"
 	"docent/shared/connect"
 	"docent/shared/connect/atlassian/atlassiantest"
 	"docent/shared/connect/jira"
+	"docent/shared/connect/probetest"
 	"docent/shared/source"
 )
 
@@ -48,17 +46,7 @@ func TestProbe(t *testing.T) {
 				}
 				prober := jira.Provider.Opener.(connect.Prober) //nolint:forcetypeassert // it is one
 				err := prober.Probe(t.Context(), atlassiantest.Fetcher(s.Server.Server), s.access)
-				var wrong *apierr.Error
-				var failed *source.SyncError
-				switch {
-				case tt.says == "" && err == nil:
-				case tt.says == "" || err == nil || !strings.Contains(err.Error(), tt.says):
-					t.Errorf("%v, want %q", err, tt.says)
-				case tt.pointer == "" && !errors.As(err, &failed):
-					t.Errorf("%v is not a SyncError", err)
-				case tt.pointer != "" && (!errors.As(err, &wrong) || wrong.Fields[0].Pointer != tt.pointer):
-					t.Errorf("%v is not about %s", err, tt.pointer)
-				}
+				probetest.Check(t, err, tt.pointer, tt.says)
 			})
 		})
 	}

@@ -3,13 +3,13 @@ package notion_test
 import (
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 
 	"docent/shared/apierr"
 	"docent/shared/connect"
 	"docent/shared/connect/notion"
 	"docent/shared/connect/notion/notiontest"
+	"docent/shared/connect/probetest"
 	"docent/shared/source"
 )
 
@@ -87,17 +87,7 @@ func TestProbe(t *testing.T) {
 				tt.set(r.server)
 			}
 			err := r.c.Probe(t.Context(), r.access(nil))
-			var wrong *apierr.Error
-			var failed *source.SyncError
-			switch {
-			case tt.says == "" && err == nil:
-			case tt.says == "" || err == nil || !strings.Contains(err.Error(), tt.says):
-				t.Errorf("%v, want %q", err, tt.says)
-			case tt.pointer == "" && !errors.As(err, &failed):
-				t.Errorf("%v is not a SyncError", err)
-			case tt.pointer != "" && (!errors.As(err, &wrong) || wrong.Fields[0].Pointer != tt.pointer):
-				t.Errorf("%v is not a field error of %s", err, tt.pointer)
-			}
+			probetest.Check(t, err, tt.pointer, tt.says)
 		})
 	}
 }

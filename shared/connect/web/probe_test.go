@@ -1,13 +1,12 @@
 package web_test
 
 import (
-	"errors"
 	"net/netip"
 	"strings"
 	"testing"
 
-	"docent/shared/apierr"
 	"docent/shared/connect"
+	"docent/shared/connect/probetest"
 	"docent/shared/connect/web"
 	"docent/shared/fetch"
 	"docent/shared/source"
@@ -52,17 +51,7 @@ func TestProbe(t *testing.T) {
 				settings = map[string]any{"urls": all}
 			}
 			err := web.Provider.Opener.(connect.Prober).Probe(t.Context(), c.f, source.Access{Settings: source.NewSettings(settings)})
-			var wrong *apierr.Error
-			var failed *source.SyncError
-			switch {
-			case c.says == "" && err == nil:
-			case c.says == "" || err == nil || !strings.Contains(err.Error(), c.says):
-				t.Errorf("%v, want %q", err, c.says)
-			case c.pointer == "" && !errors.As(err, &failed):
-				t.Errorf("%v is not a SyncError", err)
-			case c.pointer != "" && (!errors.As(err, &wrong) || wrong.Fields[0].Pointer != c.pointer):
-				t.Errorf("%v is not about %s", err, c.pointer)
-			}
+			probetest.Check(t, err, c.pointer, c.says)
 			for _, path := range r.asked {
 				if strings.Contains(c.says, "robots.txt") && path != "/robots.txt" {
 					t.Errorf("%s was asked for", path)

@@ -197,7 +197,7 @@ func TestSweepSendsAgainAndMeasuresAges(t *testing.T) {
 	sweep := s.measured()["sweep"][0].fields
 	sent := 4
 	for name, waiting := range map[string]func(context.Context) ([]string, error){
-		"syncs": s.local.WaitingSyncs, "embeddings": s.local.WaitingEmbeddings, "deliveries": s.local.WaitingDeliveries} {
+		"syncs": s.local.WaitingSyncs, "embeddings": s.local.WaitingEmbeddings, "deliveries": s.local.WaitingDeliveries, "files": s.local.WaitingFiles} {
 		messages, err := waiting(s.t.Context())
 		if err != nil || len(messages) == 0 {
 			t.Errorf("%s: %d sent again, %v", name, len(messages), err)

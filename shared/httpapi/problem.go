@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -156,6 +157,9 @@ func toProblem(ctx context.Context, err error) *problem {
 func classify(err error) *apierr.Error {
 	if errors.Is(err, memory.ErrBusy) {
 		return busy()
+	}
+	if errors.Is(err, syscall.ENOSPC) { // of docent serve
+		return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "The disk of the server is full, so that nothing was changed. Try again when its operator has made room.")
 	}
 	for _, passing := range []error{table.ErrConflict, table.ErrThrottled, table.ErrUnavailable,
 		context.DeadlineExceeded, context.Canceled} {

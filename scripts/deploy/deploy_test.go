@@ -77,12 +77,16 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		fmt.Fprintf(w, `<DescribeStacksResponse><DescribeStacksResult><Stacks><member>%s</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`, described)
-	case "DescribeStackResources":
-		resource := ""
-		if c.tables {
-			resource = `<member><ResourceType>AWS::DynamoDB::Table</ResourceType></member>`
+	case "ListStackResources": // in pages of 100; the tables are in none but the last
+		resources, next := `<member><ResourceType>AWS::ApiGateway::Method</ResourceType></member>`+
+			`<member><ResourceType>AWS::DynamoDB::Table</ResourceType><ResourceStatus>DELETE_SKIPPED</ResourceStatus></member>`, `<NextToken>2</NextToken>`
+		if r.FormValue("NextToken") != "" {
+			resources, next = "", ""
+			if c.tables {
+				resources = `<member><ResourceType>AWS::DynamoDB::Table</ResourceType><ResourceStatus>CREATE_COMPLETE</ResourceStatus></member>`
+			}
 		}
-		fmt.Fprintf(w, `<DescribeStackResourcesResponse><DescribeStackResourcesResult><StackResources>%s</StackResources></DescribeStackResourcesResult></DescribeStackResourcesResponse>`, resource)
+		fmt.Fprintf(w, `<ListStackResourcesResponse><ListStackResourcesResult><StackResourceSummaries>%s</StackResourceSummaries>%s</ListStackResourcesResult></ListStackResourcesResponse>`, resources, next)
 	case "DeleteStack":
 		c.did = append(c.did, "delete "+name)
 		c.stacks[name] = described(name, "DELETE_COMPLETE", name)

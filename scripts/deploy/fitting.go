@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	cftypes "github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -51,15 +52,25 @@ func (a *account) fitting(ctx context.Context, there *cftypes.Stack, given, kept
 	return a.keepsTables(ctx, there)
 }
 
-// ownsTables reports whether a stack has tables of its own. One that uses restored tables has none.
+// ownsTables reports whether a stack has tables of its own. One that uses restored tables has none. A stack has more than the hundred
+// resources that DescribeStackResources returns.
 func (a *account) ownsTables(ctx context.Context, there *cftypes.Stack) (bool, error) {
-	resources, err := a.stacks.DescribeStackResources(ctx, &cloudformation.DescribeStackResourcesInput{StackName: there.StackName})
-	if err != nil {
-		return false, a.explain(err)
+	pages := cloudformation.NewListStackResourcesPaginator(a.stacks, &cloudformation.ListStackResourcesInput{StackName: there.StackName})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return false, a.explain(err)
+		}
+		if slices.ContainsFunc(page.StackResourceSummaries, isOwnTable) {
+			return true, nil
+		}
 	}
-	return slices.ContainsFunc(resources.StackResources, func(r cftypes.StackResource) bool {
-		return r.ResourceType != nil && *r.ResourceType == "AWS::DynamoDB::Table"
-	}), nil
+	return false, nil
+}
+
+// isOwnTable reports whether r is a table that still belongs to its stack.
+func isOwnTable(r cftypes.StackResourceSummary) bool {
+	return aws.ToString(r.ResourceType) == "AWS::DynamoDB::Table" && r.ResourceStatus != cftypes.ResourceStatusDeleteComplete && r.ResourceStatus != cftypes.ResourceStatusDeleteSkipped
 }
 
 // keepsTables returns an error if a stack would delete its own tables when restored ones take their place: everything written after the

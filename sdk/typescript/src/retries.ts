@@ -51,9 +51,12 @@ function refused(error: unknown): boolean {
   return cause instanceof Error && (cause as { code?: unknown }).code === "ECONNREFUSED";
 }
 
-/** whole returns a reply of JSON when all of it has arrived. Other replies, such as files and events, are read by the caller. */
+/**
+ * whole returns a reply of JSON when all of it has arrived. Other replies, such as files and events, are read by the caller. A reply
+ * without a body, such as a 204, may say that it is JSON: API Gateway says so wherever the server says nothing.
+ */
 async function whole(response: Response): Promise<Response> {
-  if (!response.headers.get("Content-Type")?.startsWith("application/json")) return response;
+  if (response.body === null || !response.headers.get("Content-Type")?.startsWith("application/json")) return response;
   const { status, statusText, headers } = response;
   return new Response(await response.arrayBuffer(), { status, statusText, headers });
 }

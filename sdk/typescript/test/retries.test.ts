@@ -90,6 +90,13 @@ test("a caller that stops is not waited for", async () => {
   await assert.rejects(repeated("http://x/", { signal: controller.signal }));
 });
 
+test("a reply without a body may say that it is JSON", async () => {
+  for (const status of [204, 304]) {
+    const { result, sent } = await send({ method: "DELETE" }, () => new Response(null, { status, headers: { "Content-Type": "application/json" } }));
+    assert.deepEqual([result instanceof Response && result.status, sent.length], [status, 1]);
+  }
+});
+
 test("a question is not waited for longer", async () => {
   const silent: typeof fetch = (input) =>
     new Promise((_, reject) => new Request(input).signal.addEventListener("abort", (event) => reject((event.target as AbortSignal).reason)));

@@ -212,6 +212,10 @@ func TestAReplyThatWaitedIsForWhoMayReadItNow(t *testing.T) {
 				if waits != 1 || reply.text(t, "code") != e.code || reply.text(t, "detail") != e.detail {
 					t.Errorf("%d waits, then %s", waits, reply.body)
 				}
+				wantMetadata := what == "tool" && e.status == 401
+				if got := reply.header.Get("WWW-Authenticate"); (got != "") != (e.status == 401) || strings.Contains(got, "resource_metadata") != wantMetadata {
+					t.Errorf("challenge %q", got)
+				}
 			})
 		}
 	}

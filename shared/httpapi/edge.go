@@ -125,10 +125,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		authentication, err := s.authenticate(r, pattern)
 		if err != nil {
 			req.refusedWho = authentication.Principal
-			writeError(reply, r, err)
-			if reply.Header().Get("WWW-Authenticate") != "" {
-				reply.Header().Set("WWW-Authenticate", s.challenge(r.URL.Path, len(r.Header.Values("Authorization")) > 0))
-			}
+			s.refuse(reply, r, err)
 			s.recordRefusal(r, authentication.Principal, reply.status, err)
 			return
 		}
@@ -223,7 +220,15 @@ func (s Services) checkAgain(reply *reply, r *http.Request) {
 	}
 	if err := refusedNow(r.Context()); err != nil {
 		reply.forget()
-		writeError(reply, r, err)
+		s.refuse(reply, r, err)
+	}
+}
+
+// refuse replies that the caller of r may not be answered. If another key is needed, it says where a program gets one.
+func (s Services) refuse(reply *reply, r *http.Request, err error) {
+	writeError(reply, r, err)
+	if reply.Header().Get("WWW-Authenticate") != "" {
+		reply.Header().Set("WWW-Authenticate", s.challenge(r.URL.Path, len(r.Header.Values("Authorization")) > 0))
 	}
 }
 

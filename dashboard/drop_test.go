@@ -81,6 +81,27 @@ func TestALargeFileThatIsLostOnTheWay(t *testing.T) {
 	b.Wait("large.pdf: It has changed since you chose it.")
 }
 
+// TestALargeFileIsSentOnce: a put that the server has no time for is made again with the file that was sent, and a file that never
+// arrives, although the server is there, is not sent for ever. Each time takes one of the few uploads that a team may have.
+func TestALargeFileIsSentOnce(t *testing.T) {
+	t.Parallel()
+	b := withFiles(t)
+	folder := write(t, map[string]string{"large.pdf": "%PDF-1.7 large file" + strings.Repeat("x", 5_000_000)})
+	intercept(b, `(path.endsWith("/uploads") && window.uploads++, method === "PUT" && ++puts <= 2)`,
+		`new Response('{"status":429,"code":"rate-exceeded","detail":"Too fast."}', { status: 429, headers: { "Retry-After": "1" } })`, `window.uploads = 0; let puts = 0;`)
+	b.Drop(".drop", folder)
+	b.Wait("1 document put.")
+	if n := browser.Value[int](b, `window.uploads`); n != 1 {
+		t.Errorf("the file is sent %d times", n)
+	}
+	browser.Value[bool](b, `XMLHttpRequest.prototype.send = function () { this.onerror(); }; window.uploads = 0; true`)
+	b.Drop(".drop", folder)
+	b.Wait("large.pdf: The server cannot be reached.")
+	if n := browser.Value[int](b, `window.uploads`); n != 2 {
+		t.Errorf("the file that does not arrive is sent %d times", n)
+	}
+}
+
 // TestDropFiles drops a small file, which goes with the request, a large one, which goes to an address of its own, and
 // one that is too large.
 func TestDropFiles(t *testing.T) {

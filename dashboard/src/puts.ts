@@ -1,7 +1,7 @@
 // Puts dropped files. A put goes on, and keeps what was left out, while other pages of the dashboard are open.
 import { useEffect, useState } from "preact/hooks";
 import { call, Failure } from "./api";
-import { documentOf, refusal, type Upload } from "./upload";
+import { type Content, documentOf, refusal, type Upload } from "./upload";
 
 /** A file that was left out, and whether the same file may be put later. */
 export interface Failed extends Upload {
@@ -69,6 +69,7 @@ export function usePutting(collectionId: string): boolean {
 
 const tries = 6;
 const longestWait = 30; // seconds
+const sentFor = 50 * 60_000; // milliseconds in which a document can still have a file that was sent: the API keeps it for an hour
 
 /** Reports whether the server cannot be reached, or what is before it says so. */
 const absent = (e: unknown) => e instanceof Failure && [0, 502, 503, 504].includes(e.status);
@@ -152,26 +153,38 @@ async function run(collectionId: string, uploads: Upload[], p: Progress): Promis
 		if (mine !== person) throw new Error("Somebody else has signed in");
 		stop.signal.throwIfAborted();
 	};
-	const putOnce = async (path: string, file: File) => {
-		const content = await documentOf(path, file, stop.signal, (part) => {
+	const read = (path: string, file: File) =>
+		documentOf(path, file, stop.signal, (part) => {
 			p.sending = { ...p.sending, [path]: part };
 			show();
 		});
-		going();
-		await call("/documents", { method: "PUT", body: { collectionId, keepAccess: true, ...content }, signal: stop.signal });
-	};
-	/** Puts a file, and tries again if the server cannot be reached or, some seconds later, if it has too much to do. */
+	/**
+	 * Puts a file, and tries again if the server cannot be reached or, some seconds later, if it has too much to do. A large file that
+	 * was sent is not sent again, because a team may have few that no document uses yet.
+	 */
 	const patiently = async (path: string, file: File) => {
+		let content: Content | undefined;
+		let until = 0;
 		for (let n = 1; ; n++) {
 			if (back) await back;
 			going();
 			try {
-				return await putOnce(path, file);
+				if (!content || Date.now() > until) {
+					content = undefined;
+					content = await read(path, file);
+					until = Date.now() + sentFor;
+				}
+				going();
+				await call("/documents", { method: "PUT", body: { collectionId, keepAccess: true, ...content }, signal: stop.signal });
+				return;
 			} catch (e) {
 				if (!(e instanceof Failure) || (e.status !== 429 && !absent(e))) throw e;
 				const wait = e.retryAfter ?? 2 ** (n - 1);
 				if (n === tries || wait > longestWait) throw e;
-				if (absent(e) && e.retryAfter === undefined && (await connection())) continue;
+				if (absent(e) && e.retryAfter === undefined) {
+					if (await connection()) continue;
+					if (!content && n > 1) throw e; // the server is there, and yet the file does not get where it is sent
+				}
 				await pause(wait, stop.signal);
 			}
 		}

@@ -70,7 +70,7 @@ export function chosen(files: Iterable<File>): Upload[] {
 	return [...files].map((file) => ({ path: file.webkitRelativePath || file.name, file })).filter((u) => !u.path.split("/").some((p) => p.startsWith(".")));
 }
 
-interface Content {
+export interface Content {
 	uri: string;
 	title: string;
 	body?: string;

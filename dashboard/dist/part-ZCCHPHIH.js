@@ -1,4 +1,4 @@
-import{a as F}from"./part-MO5WV6CS.js";import{a as N}from"./part-C7LF4N5W.js";import{d as I}from"./part-DW4KIRNX.js";import"./part-UXXZHSUS.js";import{B as x,F as P,L as w,M as E,N as R,P as d,Q as _,R as D,S as T,V as O,X as M,Z as y,b as c,e as a,n as p,z as e}from"./part-PBH6AWI6.js";var q=`# Security events
+import{a as F}from"./part-V4Z43DVY.js";import{a as N}from"./part-47Q27PS3.js";import{d as I}from"./part-UV7M3AR3.js";import"./part-YAE2YIEB.js";import{B as x,F as P,L as w,M as E,N as R,P as d,Q as _,R as D,S as T,V as O,X as M,Z as y,b as c,e as a,n as p,z as e}from"./part-QIGZJ7HJ.js";var q=`# Security events
 
 \`GET /v1/security-events\` is a feed that a SIEM polls without missing an event. The same cursor always returns the same
 events, perhaps followed by newer ones. Drop repeats by \`id\`; order by \`sequence\` only.

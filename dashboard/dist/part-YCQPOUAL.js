@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-LIIC2HGR.js";import"./part-UKGDVP44.js";import"./part-DW4KIRNX.js";import"./part-UXXZHSUS.js";import"./part-PBH6AWI6.js";export{c as Tokens,b as scopes,a as sources};

@@ -346,8 +346,9 @@ func TestChatErrorsAreOpenAIs(t *testing.T) {
 		{400, chatWith("response_format", map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "x"}}), "invalid_request_error", "response_format", "must have the type text"},
 		{400, chatWith("modalities", []any{"text", "audio"}), "invalid_request_error", "modalities", "must be text alone"},
 		{400, chatWith("logprobs", true), "invalid_request_error", "logprobs", "must be false"},
-		{400, chatWith("max_tokens", 0), "invalid_request_error", "max_tokens", "must be at least 1"},
-		{400, chatWith("stop", []any{"a", ""}), "invalid_request_error", "stop", "none of them empty"},
+		{400, chatWith("tool_choice", map[string]any{"type": "required"}), "invalid_request_error", "tool_choice", "must be auto or none"},
+		{400, chatWith("max_tokens", -2), "invalid_request_error", "max_tokens", "must be at least -1"},
+		{400, chatWith("stop", []any{"a", 7}), "invalid_request_error", "stop", "a list of up to 4 texts"},
 		{400, chatWith("stop", []any{"a", "b", "c", "d", "e"}), "invalid_request_error", "stop", "up to 4 texts"},
 	} {
 		reply := h.must(c.status, "POST", "/chat/completions", c.body)
@@ -399,20 +400,23 @@ func TestWhatAModelMayIgnoreIsTaken(t *testing.T) {
 		long = append(long, said("user", "Hello?"), said("assistant", []any{map[string]any{"type": "text", "text": "Hi."}}))
 	}
 	for name, body := range map[string]map[string]any{
-		"one choice":          chatWith("n", 1),
-		"tools offered":       chatWith("tools", []any{tool}),
-		"tools chosen freely": chatWith("tool_choice", "auto"),
-		"no tool":             chatWith("tool_choice", "none"),
-		"text":                chatWith("response_format", map[string]any{"type": "text"}),
-		"only text":           chatWith("modalities", []any{"text"}),
-		"no probabilities":    chatWith("logprobs", false),
-		"null":                chatWith("stop", nil),
-		"a user":              chatWith("user", "ada"),
-		"unknown":             chatWith("frobnicate", map[string]any{"x": 1}),
-		"instructions":        chatWith("messages", []any{said("developer", "Be brief."), said("system", []any{map[string]any{"type": "text", "text": "Be nice."}}), question}),
-		"a tool's result":     chatWith("messages", []any{question, called, map[string]any{"role": "tool", "tool_call_id": "1", "content": "7"}}),
-		"an image before it":  chatWith("messages", []any{said("user", []any{map[string]any{"type": "image_url", "image_url": map[string]any{"url": "x"}}}), said("assistant", "No."), question}),
-		"a long conversation": chatWith("messages", append(long, question)),
+		"one choice":           chatWith("n", 1),
+		"tools offered":        chatWith("tools", []any{tool}),
+		"tools chosen freely":  chatWith("tool_choice", "auto"),
+		"no tool":              chatWith("tool_choice", "none"),
+		"freely, as an object": chatWith("tool_choice", map[string]any{"type": "auto"}),
+		"no limit":             chatWith("max_tokens", -1),
+		"an empty stop":        chatWith("stop", ""),
+		"text":                 chatWith("response_format", map[string]any{"type": "text"}),
+		"only text":            chatWith("modalities", []any{"text"}),
+		"no probabilities":     chatWith("logprobs", false),
+		"null":                 chatWith("stop", nil),
+		"a user":               chatWith("user", "ada"),
+		"unknown":              chatWith("frobnicate", map[string]any{"x": 1}),
+		"instructions":         chatWith("messages", []any{said("developer", "Be brief."), said("system", []any{map[string]any{"type": "text", "text": "Be nice."}}), question}),
+		"a tool's result":      chatWith("messages", []any{question, called, map[string]any{"role": "tool", "tool_call_id": "1", "content": "7"}}),
+		"an image before it":   chatWith("messages", []any{said("user", []any{map[string]any{"type": "image_url", "image_url": map[string]any{"url": "x"}}}), said("assistant", "No."), question}),
+		"a long conversation":  chatWith("messages", append(long, question)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

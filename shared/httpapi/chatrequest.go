@@ -24,9 +24,9 @@ type chatInput struct {
 		StreamOptions struct {
 			IncludeUsage bool `json:"include_usage,omitempty"`
 		} `json:"stream_options,omitempty"`
-		MaxTokens           *int     `json:"max_tokens,omitempty" minimum:"1" doc:"Where the text is cut, by the estimate of usage."`
-		MaxCompletionTokens *int     `json:"max_completion_tokens,omitempty" minimum:"1" doc:"The same as max_tokens; the smaller one counts."`
-		Stop                any      `json:"stop,omitempty" doc:"A text before which the text of the answer ends, or a list of up to 4."`
+		MaxTokens           *int     `json:"max_tokens,omitempty" minimum:"-1" doc:"Where the text is cut, by the estimate of usage; 0 or -1: nowhere."`
+		MaxCompletionTokens *int     `json:"max_completion_tokens,omitempty" minimum:"-1" doc:"The same as max_tokens; the smaller one counts."`
+		Stop                any      `json:"stop,omitempty" doc:"A text before which the text of the answer ends, or a list of up to 4. An empty one has no effect."`
 		N                   *int     `json:"n,omitempty" minimum:"1" doc:"1: a question has one answer."`
 		ToolChoice          any      `json:"tool_choice,omitempty" doc:"auto or none: no tool is called."`
 		FunctionCall        any      `json:"function_call,omitempty" doc:"auto or none, as tool_choice."`
@@ -87,15 +87,23 @@ func (in *chatInput) check() (chatLimit, error) {
 	stops, err := stopsOf(b.Stop)
 	limit := chatLimit{stops: stops}
 	for _, tokens := range []*int{b.MaxTokens, b.MaxCompletionTokens} {
-		if tokens != nil && (limit.tokens == 0 || *tokens < limit.tokens) {
+		if tokens != nil && *tokens > 0 && (limit.tokens == 0 || *tokens < limit.tokens) {
 			limit.tokens = *tokens
 		}
 	}
 	return limit, err
 }
 
-// mayCallNothing reports whether a choice of tools leaves it to the model to call none.
-func mayCallNothing(choice any) bool { return choice == nil || choice == "auto" || choice == "none" }
+// mayCallNothing reports whether a choice of tools leaves it to the model to call none. Some programs send it as an object.
+func mayCallNothing(choice any) bool {
+	if object, ok := choice.(map[string]any); ok {
+		choice, ok = object["type"].(string)
+		if !ok {
+			return false // it names a function
+		}
+	}
+	return choice == nil || choice == "auto" || choice == "none"
+}
 
 // mostStops is how many texts may end an answer.
 const mostStops = 4
@@ -106,14 +114,19 @@ func stopsOf(stop any) ([]string, error) {
 	if !isList && stop != nil {
 		list = []any{stop}
 	}
+	refused := apierr.BadField("/stop", "must be a text, or a list of up to %d texts", mostStops)
+	if len(list) > mostStops {
+		return nil, refused
+	}
 	var stops []string
 	for _, one := range list {
-		if text, ok := one.(string); ok && text != "" {
+		text, ok := one.(string)
+		if !ok {
+			return nil, refused
+		}
+		if text != "" {
 			stops = append(stops, text)
 		}
-	}
-	if len(stops) != len(list) || len(list) > mostStops {
-		return nil, apierr.BadField("/stop", "must be a text, or a list of up to %d texts, none of them empty", mostStops)
 	}
 	return stops, nil
 }

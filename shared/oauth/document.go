@@ -60,13 +60,13 @@ func Unreadable(address, reason string) error {
 // that does not, because this server asks for no signature.
 func parseDocument(address string, text []byte) (Client, error) {
 	var in struct {
-		ID           string          `json:"client_id"`
-		Name         string          `json:"client_name"`
-		RedirectURIs []string        `json:"redirect_uris"`
-		Grants       []string        `json:"grant_types"`
-		Responses    []string        `json:"response_types"`
-		Auth         string          `json:"token_endpoint_auth_method"`
-		Secret       json.RawMessage `json:"client_secret"`
+		ID           string   `json:"client_id"`
+		Name         string   `json:"client_name"`
+		RedirectURIs []string `json:"redirect_uris"`
+		Grants       []string `json:"grant_types"`
+		Responses    []string `json:"response_types"`
+		Auth         string   `json:"token_endpoint_auth_method"`
+		Secret       any      `json:"client_secret"`
 	}
 	if len(text) > MaxDocument {
 		return Client{}, Unreadable(address, "it has more than 16 KB")

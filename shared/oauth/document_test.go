@@ -12,7 +12,7 @@ func TestADescriptionSaysWhereCodesMayGo(t *testing.T) {
 	t.Parallel()
 	c, err := parseDocument(described, []byte(`{"client_id":"`+described+`","client_name":" Program ","logo_uri":"x",
 		"redirect_uris":["https://program.example/cb","http://localhost:*/cb","javascript:alert(1)","http://127.0.0.1/cb"],
-		"grant_types":["authorization_code","refresh_token"],"response_types":["code"],"token_endpoint_auth_method":"private_key_jwt"}`))
+		"grant_types":["authorization_code","refresh_token"],"response_types":["code"],"token_endpoint_auth_method":"private_key_jwt","client_secret":null}`))
 	if err != nil || c.Name != "Program" || c.ID() != described || c.publisher() != "program.example" {
 		t.Fatalf("%+v, %v", c, err)
 	}

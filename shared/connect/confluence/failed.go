@@ -25,7 +25,7 @@ func (r *reading) found(ctx context.Context, query url.Values) (results, error) 
 	var found results
 	var other error // that no single result causes
 	leftOut, err := r.before.Try(ctx, r.resultsName(), func(ctx context.Context) (err error) {
-		if found, err = r.search(ctx, query); err != nil && !atlassian.IsCode(err, source.Unreadable) {
+		if found, err = r.search(ctx, query); err != nil && ctx.Err() == nil && !atlassian.IsCode(err, source.Unreadable) {
 			other, err = err, nil
 		}
 		return err

@@ -1,11 +1,14 @@
 package confluence_test
 
 import (
+	"errors"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"docent/shared/source"
@@ -226,4 +229,65 @@ func TestAPageThatLetsTheSearchFailHoldsUpNoOther(t *testing.T) {
 			})
 		})
 	}
+}
+
+// hanging replies by a handler of this process, but never to the requests that it chooses.
+type hanging struct {
+	handler http.Handler
+	hangs   func(u *url.URL) bool
+}
+
+func (h hanging) RoundTrip(q *http.Request) (*http.Response, error) {
+	if h.hangs(q.URL) {
+		<-q.Context().Done()
+		return nil, q.Context().Err()
+	}
+	w := httptest.NewRecorder()
+	h.handler.ServeHTTP(w, q)
+	return w.Result(), nil
+}
+
+// TestASearchThatIsNeverAnsweredHoldsUpNoOther: one of its results lets it hang.
+func TestASearchThatIsNeverAnsweredHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		for n, title := range []string{"One", "Two", "Three"} {
+			s.Put(page(n+1, title))
+		}
+		handler := s.Config.Handler
+		synctest.Test(t, func(t *testing.T) {
+			s.c.HTTP = &http.Client{Transport: hanging{handler, func(u *url.URL) bool {
+				cql := u.Query().Get("cql")
+				return strings.Contains(u.Query().Get("expand"), "body.storage") && (strings.Contains(cql, "type = page") || cql == "id in (2)")
+			}}}
+			a := s.access
+			for range 3 {
+				var read []string
+				var err error
+				for page, failed := range s.c.Read(t.Context(), a, "ENG pages", nil) {
+					if err = failed; err != nil {
+						break
+					}
+					for _, i := range page.Items {
+						if !i.KeepBody {
+							read = append(read, i.Title)
+						}
+					}
+				}
+				if err == nil {
+					if slices.Sort(read); !slices.Equal(read, []string{"One", "Three"}) {
+						t.Errorf("read %q", read)
+					}
+					return
+				}
+				var one *source.SyncError
+				if !errors.As(err, &one) || one.URI == "" {
+					t.Fatalf("the reading ends with %v", err)
+				}
+				a.Failed = append(a.Failed, one.URI)
+			}
+			t.Errorf("the reading never ends; failed %q", a.Failed)
+		})
+	})
 }

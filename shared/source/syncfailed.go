@@ -74,6 +74,7 @@ func (p *partState) updateFailed(page SyncPage, files []string, t *tries) {
 	for _, uri := range p.Failed {
 		switch {
 		case read[uri] && !slices.Contains(again, uri):
+			delete(t.known, uri) // if it fails again in this run, it is remembered again
 		case t.failed[uri]:
 			tried = append(tried, uri)
 		default:

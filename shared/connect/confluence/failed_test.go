@@ -231,6 +231,37 @@ func TestAPageThatLetsTheSearchFailHoldsUpNoOther(t *testing.T) {
 	}
 }
 
+// TestAGroupThatAnswersOnceIsTriedByTheNextSync: it fails again in the full scan that its answer starts.
+func TestAGroupThatAnswersOnceIsTriedByTheNextSync(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		limited := page(1, "Limited")
+		limited.Groups = []string{"outside"}
+		s.Put(limited)
+		s.failing("/member")
+		s.syncAfter(0, source.Unreadable, "the members of the group")
+		s.syncAfter(2*time.Minute, "access-unknown", "fails to return the members of the group")
+		searched := false
+		s.Before(func(path string, w http.ResponseWriter) bool {
+			searched = searched || strings.Contains(path, "/search")
+			if !searched || !strings.Contains(path, "/member") {
+				return false
+			}
+			w.WriteHeader(http.StatusInternalServerError)
+			return true
+		})
+		s.syncAfter(16*time.Minute, source.Unreadable, "the members of the group")
+		s.Before(nil)
+		s.syncAfter(16*time.Minute, "", "")
+		for _, i := range s.Items() {
+			if got := i.Access.Names(); got == nil || len(got.Users) != 1 {
+				t.Errorf("%s is read by %v", i.Title, got)
+			}
+		}
+	})
+}
+
 // hanging replies by a handler of this process, but never to the requests that it chooses.
 type hanging struct {
 	handler http.Handler

@@ -56,7 +56,8 @@ func FileType(name, declared string) (mediaType string, read bool) {
 var textFiles = []string{".txt", ".text", ".md", ".markdown"}
 
 // storeFiles stores items with files, one after the other, because each file is in memory. It calls reject for one
-// that is left out, and returns the uris of those that failed again. It goes on after one that fails for the first time.
+// that is left out, and returns the uris of those that failed again. It goes on after one that fails for the first time,
+// if that is remembered.
 func (r *syncRun) storeFiles(ctx context.Context, a Access, items []Item, reject func(i Item, why string)) (left []string, err error) {
 	var first error
 	for _, i := range items {
@@ -77,7 +78,7 @@ func (r *syncRun) storeFiles(ctx context.Context, a Access, items []Item, reject
 			if _, err := r.Documents.Forget(ctx, r.teamID, r.id, i.URI); err != nil {
 				return nil, err
 			}
-		case IsOfOne(err):
+		case IsOfOne(err) && a.tries != nil: // else nothing limits the time of all that fail
 			first = cmp.Or(first, err)
 		case err != nil:
 			return nil, err

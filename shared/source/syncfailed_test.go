@@ -255,3 +255,39 @@ func TestATurnThatEndsIsNoFailure(t *testing.T) {
 		l.wantItems("a/1")
 	})
 }
+
+// files is a provider that forgets what fails, with some files on one page that it never returns.
+type files struct{ *failing }
+
+func (f files) Retries(string) {} // not those of a source.Retrier
+
+func (f files) Read(context.Context, source.Access, string, []byte) iter.Seq2[source.SyncPage, error] {
+	return source.Pages(func(yield func(source.SyncPage) bool) error {
+		page := source.SyncPage{Last: true, Checkpoint: []byte("{}")}
+		for _, uri := range uris("a", 5) {
+			page.Items = append(page.Items, source.Item{URI: uri, Title: uri, SourceType: "documentation", Access: &access.Names{Users: []string{"ada"}, Groups: []string{}},
+				File: &source.File{MediaType: "text/plain", Bytes: 1, Read: func(ctx context.Context) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() }}})
+		}
+		yield(page)
+		return nil
+	})
+}
+
+// TestFilesThatAreNeverReturnedAreAFailure: a run that reads them all in vain would be over before that is said.
+func TestFilesThatAreNeverReturnedAreAFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLibrary(t, newShelf())
+		c := l.syncer.Connections["shelf"]
+		c.Connector = files{&failing{}}
+		l.syncer.Connections["shelf"] = c
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+		defer cancel()
+		if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); err != nil {
+			t.Error(err)
+		}
+		if d := l.shown(); code(d) != source.Unreadable || !strings.Contains(d.LastError.Detail, "a/1") {
+			t.Errorf("the source shows %+v", d.LastError)
+		}
+	})
+}

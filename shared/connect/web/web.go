@@ -122,6 +122,7 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 				page.Skipped = append(page.Skipped, source.SkippedItem{URI: one.url, Why: fmt.Sprintf("its URL has more than %d bytes", fetch.MaxURL)})
 				continue
 			}
+			absent := false
 			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) && !slices.Contains(p.Again, one.url) {
 				stored, err := v.isStored(ctx, all, next)
 				if err != nil {
@@ -131,9 +132,10 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 					page.Unread = append(page.Unread, one.url)
 					continue
 				}
+				absent = true
 			}
 			read := len(page.Items)
-			later, err := v.one(ctx, one.url, p, &page)
+			later, err := v.one(ctx, one.url, p, absent, &page)
 			var limited *source.SyncError
 			if errors.As(err, &limited) {
 				p.Waited = true
@@ -187,8 +189,8 @@ func (v *visit) isStored(ctx context.Context, all []listed, n int) (bool, error)
 
 // one fetches a page into page. An unreadable page is listed as skipped, not an error;
 // its stored copy stays if it may still exist. It returns later if it may be readable then, and a *source.SyncError if the site
-// asks to wait and that was not done.
-func (v *visit) one(ctx context.Context, address string, p checkpoint, page *source.SyncPage) (later bool, err error) {
+// asks to wait and that was not done. absent means that nothing is stored of it.
+func (v *visit) one(ctx context.Context, address string, p checkpoint, absent bool, page *source.SyncPage) (later bool, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it is not an absolute http or https URL"})
@@ -203,7 +205,7 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 		if later {
 			page.Unread = append(page.Unread, address)
 		} else {
-			v.remove(page, address)
+			v.remove(page, address, absent)
 		}
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: s.forbids()})
 		return later, nil
@@ -229,18 +231,18 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 	switch {
 	case !gone(failed, answered):
 		page.Unread = append(page.Unread, address)
-	case !v.scans && answered != nil && answered.Status == http.StatusNotFound && !slices.Contains(p.Again, address):
+	case !v.scans && !absent && answered != nil && answered.Status == http.StatusNotFound && !slices.Contains(p.Again, address):
 		page.Unread = append(page.Unread, address)
 		return true, nil // a site that is being changed may miss pages for a moment
 	default:
-		v.remove(page, address)
+		v.remove(page, address, absent)
 	}
 	return failed.Code == fetch.TimedOut || errors.As(err, &unreached) || answered != nil && temporary(answered.Status), nil
 }
 
-// remove has a page removed that is gone. A full scan removes what it does not list.
-func (v *visit) remove(page *source.SyncPage, address string) {
-	if !v.scans {
+// remove has a page removed that is gone, unless it is absent. A full scan removes what it does not list.
+func (v *visit) remove(page *source.SyncPage, address string, absent bool) {
+	if !v.scans && !absent {
 		page.Removed = append(page.Removed, address)
 	}
 }

@@ -221,6 +221,33 @@ func TestAPageThatIsBackIsReadAgain(t *testing.T) {
 	}
 }
 
+// TestManyPagesThatAreNotThere of a sitemap do not keep later syncs from passing over what has not changed.
+func TestManyPagesThatAreNotThere(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	entries := []string{r.articles(1)[0] + " 2026-01-01"}
+	for n := range 600 {
+		entries = append(entries, fmt.Sprintf("%s/not/there/%d 2026-01-01", r.url, n))
+	}
+	r.stored = func(path string) bool { return path == "/00" }
+	r.pages["/sitemap.xml"] = sitemap(entries...)
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+	_, at, err := r.read(settings, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries[0] = entries[0][:len(entries[0])-len("2026-01-01")] + now.Add(24*time.Hour).Format(time.DateOnly) // has changed
+	r.pages["/sitemap.xml"] = sitemap(entries...)
+	r.c.Now = func() time.Time { return now.Add(72 * time.Hour) }
+	got, at, err := r.read(settings, at)
+	if err != nil || !slices.Equal(got.items, []string{"/00"}) || len(got.removed) > 0 {
+		t.Fatalf("%q, removed %q, %v", got.items, got.removed, err)
+	}
+	if got, _, err = r.read(settings, at); err != nil || len(got.items) > 0 || !slices.Equal(got.kept, []string{"/00"}) {
+		t.Errorf("then %q, kept %q, %v", got.items, got.kept, err)
+	}
+}
+
 func TestRobotsThatDoNotAnswer(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

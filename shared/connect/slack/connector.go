@@ -136,12 +136,15 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return source.ErrFullScanNeeded // what was read has a rule
 		}
 		if about.Private {
+			before := p.Readers
 			changed, err := r.readReaders(ctx, &p)
 			if err != nil {
 				return r.goneOr(err)
 			}
 			if changed && (at != nil || a.Before != nil) { // what is stored has another rule, or none
-				if !page(source.SyncPage{Readers: r.rule, Checkpoint: source.EncodeCheckpoint(p), Notice: r.notice}) {
+				q := p
+				q.Readers = before // so that an interruption repeats it, also of a version that does not know SyncPage.Readers
+				if !page(source.SyncPage{Readers: r.rule, Checkpoint: source.EncodeCheckpoint(q), Notice: r.notice}) {
 					return source.ErrStopped
 				}
 			}

@@ -187,9 +187,18 @@ func TestPrivateChannelsCarryTheirMembers(t *testing.T) {
 		if first.Readers == nil || !slices.Equal(first.Readers.Users, []string{"bob@acme.test"}) || len(first.Items) > 0 || first.Last {
 			t.Errorf("after %q: %+v", at, first)
 		}
+		var pages []source.SyncPage // after an interruption
 		for page, err := range c.Read(t.Context(), a, ops, first.Checkpoint) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pages = append(pages, page); (page.Readers != nil) != (len(pages) == 1) {
+				t.Errorf("after %q, again: %+v", at, page)
+			}
+		}
+		for page, err := range c.Read(t.Context(), a, ops, pages[1].Checkpoint) {
 			if err != nil || page.Readers != nil {
-				t.Errorf("after %q, again: %+v %v", at, page, err)
+				t.Errorf("after %q, then: %+v %v", at, page, err)
 			}
 		}
 	}

@@ -157,7 +157,7 @@ func (s *Service) takeEvent(ctx context.Context, k Sender, requestID string, e E
 	return s.applyChange(ctx, k, requestID, e, put)
 }
 
-// putOfPart returns a function that stores an item of e.Part, in one Write with a check that nothing has become of the part. So a late
+// putOfPart returns a function that stores an item of e.Part, in one Write with a check that the state of the part is still the same. So a late
 // event stores nothing of a part that a sync has removed, or of which it now knows who may read it. Then it schedules a sync.
 func (s *Service) putOfPart(e Event) func(ctx context.Context, teamID, sourceID, requestID string, i Item) error {
 	return func(ctx context.Context, teamID, sourceID, requestID string, i Item) error {

@@ -124,6 +124,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		}
 	}
 	resumed := p.Next != ""
+	begins := !resumed
 	for {
 		query, err := r.query(p)
 		if err != nil {
@@ -149,7 +150,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			p.Next, page.Notice = "", r.tooMany()
 		}
 		if page.Last = p.Next == ""; page.Last {
-			if p.Full && !r.single {
+			if p.Full && begins && !r.single { // else what fails may be on pages before
 				page.Unread = append(page.Unread, r.resultsName(), r.restrictionsName()) // what fails next ends a sync again
 			}
 			p = checkpoint{Since: p.Begun}

@@ -2,6 +2,7 @@ package confluence_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -258,6 +259,53 @@ func TestAGroupThatAnswersOnceIsTriedByTheNextSync(t *testing.T) {
 			if got := i.Access.Names(); got == nil || len(got.Users) != 1 {
 				t.Errorf("%s is read by %v", i.Title, got)
 			}
+		}
+	})
+}
+
+// TestAnInterruptedScanForgetsNoSearchThatFails: the one that fails for ever may be before the interruption. Otherwise each such full scan
+// would end with it once.
+func TestAnInterruptedScanForgetsNoSearchThatFails(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		for n := range 40 {
+			s.Put(page(n+1, fmt.Sprint("Page ", n+1)))
+		}
+		s.failing("body.storage")
+		const results = "some pages of the space ENG"
+		a := s.access
+		for n := range 40 {
+			if cloud {
+				a.Failed = append(a.Failed, fmt.Sprintf("%s/wiki/spaces/ENG/pages/%d", s.URL, n+1))
+			} else {
+				a.Failed = append(a.Failed, fmt.Sprintf("%s/pages/viewpage.action?spaceKey=ENG&pageId=%d", s.URL, n+1))
+			}
+		}
+		a.Failed = append(a.Failed, results)
+		var at []byte
+		for page, err := range s.c.Read(t.Context(), a, "ENG pages", nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			at = page.Checkpoint
+			break
+		}
+		s.Before(nil)
+		forgets := func(at []byte) (forgotten bool) {
+			for page, err := range s.c.Read(t.Context(), a, "ENG pages", at) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				forgotten = forgotten || slices.Contains(page.Unread, results)
+			}
+			return forgotten
+		}
+		if forgets(at) {
+			t.Error("the rest of the scan forgets the search that failed")
+		}
+		if !forgets(nil) {
+			t.Error("a whole scan without a failure remembers it")
 		}
 	})
 }

@@ -39,7 +39,7 @@ func examples(t *testing.T, folder, language string, name func(i int) string) in
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllSubmatch(text, -1)
-	if len(blocks) < 4 {
+	if len(blocks) < 5 {
 		t.Fatalf("the README has %d examples", len(blocks))
 	}
 	for i, block := range blocks {
@@ -50,7 +50,7 @@ func examples(t *testing.T, folder, language string, name func(i int) string) in
 	return len(blocks)
 }
 
-// documents makes a folder with the folder docs of the examples.
+// documents makes a folder with the files of the examples: the folder docs, and report.pdf.
 func documents(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -61,13 +61,16 @@ func documents(t *testing.T) string {
 	if err := os.WriteFile(filepath.Join(folder, "docs", "release.md"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(folder, "report.pdf"), []byte("%PDF-1.7\nThe report of the year.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return folder
 }
 
 // checkExamples checks what the examples of a README print.
 func checkExamples(t *testing.T, printed []string) {
 	t.Helper()
-	for i, want := range []string{"release manager", "release manager", "file://"} {
+	for i, want := range []string{"release manager", "release manager", "file://", "stored as"} {
 		if !strings.Contains(printed[i], want) {
 			t.Errorf("example %d prints %q, which lacks %q", i+1, printed[i], want)
 		}

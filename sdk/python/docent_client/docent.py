@@ -32,6 +32,7 @@ from .rest.models.question import Question
 from .rest.models.security_events_page import SecurityEventsPage
 from .rest.types import UNSET, Response
 from .retries import TRIES, AsyncRetries, Retries, deadline
+from .uploads import upload
 
 DEFAULT_SERVER = "http://127.0.0.1:8080/v1"
 
@@ -68,6 +69,7 @@ class Docent:
             "headers": {"Authorization": "Bearer " + key, "User-Agent": "docent-client-python"},
             "timeout": httpx.Timeout(60.0, connect=10.0),
         }
+        self._transport = transport
         self.rest = AuthenticatedClient(base_url=server, token=key)
         """What the generated operations take as their client. They raise DocentError, and repeat as this class does."""
         self._http = httpx.Client(transport=Retries(transport or httpx.HTTPTransport(proxy=proxy)), **common)
@@ -205,7 +207,10 @@ class Docent:
             after = page.next_cursor
 
     def collection(self, name: str, description: str | None = None) -> Collection:
-        """Return the collection of that name, which is created if there is none."""
+        """Return the collection of that name, which is created if there is none.
+
+        Programs with different keys that find none at once create one each.
+        """
         found = [c for c in self.collections() if c.name == name]
         if len(found) > 1:
             raise ValueError(f"{len(found)} collections have the name {name!r}; choose one by its id")
@@ -235,6 +240,10 @@ class Docent:
             raise _unexpected(response)
         return made
 
+    def upload(self, file: str | os.PathLike[str] | bytes, *, media_type: str | None = None) -> str:
+        """Send a PDF or Office file of up to 100 MB, and return the id for upload of a DocumentInput; uploads.upload says how."""
+        return upload(self.rest, file, media_type, self._transport)
+
     def put_folder(
         self,
         folder: str | os.PathLike[str],
@@ -246,8 +255,8 @@ class Docent:
         prepare: Prepare | None = None,
         wait: float = 0.0,
     ) -> FolderResult:
-        """Put the Markdown and text files below folder into a collection; folder.put_folder says how."""
-        return put_folder(self.rest, self.documents, Path(folder), collection_id, base_uri, delete, parallel, prepare, wait)
+        """Put the Markdown, text, PDF and Office files below folder into a collection; folder.put_folder says how."""
+        return put_folder(self.rest, self.documents, self.upload, Path(folder), collection_id, base_uri, delete, parallel, prepare, wait)
 
 
 def _question(text: str, filter: Mapping[str, Any] | None, previous: str | None) -> Question:

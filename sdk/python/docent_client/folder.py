@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import BoundedSemaphore
 from urllib.parse import quote, unquote_to_bytes
 
 import httpx
@@ -20,15 +21,19 @@ from .rest import AuthenticatedClient
 from .rest.api.documents import delete_document, get_document, put_document
 from .rest.models.document import Document
 from .rest.models.document_input import DocumentInput
+from .rest.models.document_input_media_type_type_1 import DocumentInputMediaTypeType1
 from .rest.models.document_receipt import DocumentReceipt
 from .rest.models.document_summary import DocumentSummary
 from .rest.models.indexing_state import IndexingState
 from .rest.types import Unset
+from .uploads import MEDIA_TYPES, check_size
 
-KINDS = (".md", ".markdown", ".mdx", ".txt", ".text", ".rst")
+KINDS = (".md", ".markdown", ".mdx", ".txt", ".text", ".rst", *MEDIA_TYPES)
 MAX_DOCUMENT = 10 << 20
 PACK_FROM = 4 << 20
-"""The size in bytes from which a body is sent compressed."""
+"""The size in bytes from which a text is sent compressed, and another file to an address of its own."""
+UPLOADS = 4
+"""How many files are sent to addresses at a time. A team may have 20 uploads that no document uses yet."""
 
 Prepare = Callable[[Path, DocumentInput], DocumentInput | None]
 """Changes a document before it is put, for example its metadata and access; None leaves the file out."""
@@ -49,6 +54,7 @@ class FolderResult:
 def put_folder(
     rest: AuthenticatedClient,
     documents: Callable[[str], Iterator[DocumentSummary]],
+    upload: Callable[[Path], str],
     folder: Path,
     collection_id: str,
     base_uri: str | None = None,
@@ -57,7 +63,7 @@ def put_folder(
     prepare: Prepare | None = None,
     wait: float = 0.0,
 ) -> FolderResult:
-    """Put the Markdown and text files below folder into a collection, several at a time.
+    """Put the Markdown, text, PDF and Office files below folder into a collection, several at a time.
 
     A file's URI is base_uri followed by its path below folder; without base_uri it is its file: URI.
     A file that has not changed changes nothing on the server, so a run that broke off is started
@@ -65,9 +71,11 @@ def put_folder(
     the others. A key that is refused, or a used-up quota, does: DocentError.
 
     With delete, documents of the collection are removed whose URI is below base_uri and whose file is
-    gone, whatever its kind; a folder without any Markdown or text file is then an error. Front matter is not read: a file whose front
+    gone, whatever its kind; a folder without any file to put is then an error. Front matter is not read: a file whose front
     matter says who may read it fails unless prepare sets its access. With wait, at most so many
-    seconds are waited until questions find what was put.
+    seconds are waited until questions find what was put; a file whose text cannot be read then fails.
+
+    A PDF or Office file over 4 MB is uploaded after prepare, which sees its document without body and upload.
     """
     folder = Path(os.path.abspath(folder))
     base = base_uri or "file://" + _escape(folder.as_posix() if folder.as_posix().startswith("/") else "/" + folder.as_posix())
@@ -75,24 +83,31 @@ def put_folder(
         base += "/"
     files = {base + _escape(path.relative_to(folder).as_posix()): path for path in _files(folder)}
     if delete and not files:
-        raise ValueError(f"{folder} has no Markdown or text file, so every document under {base} would be removed")
+        raise ValueError(f"{folder} has no file to put, so every document under {base} would be removed")
     result = FolderResult()
+    sending = BoundedSemaphore(UPLOADS)
     stored: dict[Path, str] = {}
     end = 0.0
 
     def put(uri: str, path: Path) -> None:
         try:
             document = _document(path, uri, collection_id)
+            large = not document.body
             if prepare is not None:
                 prepared = prepare(path, document)
                 if prepared is None:
                     return
                 document = prepared
-            if isinstance(document.body, str):  # an upload stands in its place
+            if isinstance(document.body, str) and not document.media_type:
                 if isinstance(document.access, Unset) and re.match(r"---\r?\n(?:(?!---).*\n)*access\s*:", document.body):
                     raise ValueError("its front matter says who may read it, which is not read here: set access by prepare")
                 document.body = _packed(document.body)
-            receipt = put_document.sync(client=rest, body=document)
+            if large and not document.body and not document.upload:
+                with sending:
+                    document.upload = upload(path)
+                    receipt = put_document.sync(client=rest, body=document)
+            else:
+                receipt = put_document.sync(client=rest, body=document)
             if not isinstance(receipt, DocumentReceipt):
                 raise ValueError("the reply is not one of Docent's API")
             result.put.append(path)
@@ -164,15 +179,26 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _document(path: Path, uri: str, collection_id: str) -> DocumentInput:
+    """Return the document of a file; that of a PDF or Office file which is uploaded has no body."""
+    document = DocumentInput(collection_id=collection_id, title=os.fsencode(path.stem).decode(errors="replace")[:1024], uri=uri)
+    media_type = MEDIA_TYPES.get(path.suffix.lower())
+    if media_type is not None:
+        document.media_type = DocumentInputMediaTypeType1(media_type)
+        size = path.stat().st_size
+        check_size(size, media_type)
+        if size <= PACK_FROM:
+            document.body = base64.b64encode(path.read_bytes()).decode()
+        return document
     data = path.read_bytes()
     if len(data) > MAX_DOCUMENT:
         raise ValueError("it has over 10 MB")
-    body = data.decode("utf-8-sig")
+    document.body = body = data.decode("utf-8-sig")
     if not body.strip():
         raise ValueError("it is empty")
     heading = re.search(r"^# +(\S.*?)\s*#*\s*$", body, re.MULTILINE)
-    title = heading.group(1) if heading else os.fsencode(path.stem).decode(errors="replace")
-    return DocumentInput(body=body, collection_id=collection_id, title=title[:1024], uri=uri)
+    if heading:
+        document.title = heading.group(1)[:1024]
+    return document
 
 
 def _packed(body: str) -> str:

@@ -32,14 +32,18 @@ def _limit(request: httpx.Request) -> None:
     request.extensions = {**request.extensions, "timeout": {name: left if limit is None else min(limit, left) for name, limit in limits.items()}}
 
 
+class Resendable(httpx.SyncByteStream):
+    """A body that can be sent again, such as a file that is read anew each time."""
+
+
 def wait_before(attempt: int, request: httpx.Request, error: Exception) -> float | None:
     """Return the seconds to wait after a failed attempt, counted from 1, or None if it must not be repeated.
 
     GET, PUT and DELETE are repeated, and POST with an Idempotency-Key. Any other request is
     repeated only if it changed nothing: it reached no server, or was refused for now.
     """
-    if attempt >= TRIES or not isinstance(request.stream, httpx.ByteStream):
-        return None  # a body that is read from a file can be sent once
+    if attempt >= TRIES or not isinstance(request.stream, (httpx.ByteStream, Resendable)):
+        return None  # another stream can be sent once
     safe = request.method in ("GET", "HEAD", "PUT", "DELETE") or "Idempotency-Key" in request.headers
     wait: float | None = None
     if isinstance(error, DocentError):

@@ -17,10 +17,16 @@ import httpx
 from docent_client import AnswerEvent, Docent, DocentError
 from docent_client.rest.api.answers import list_answers
 from docent_client.rest.api.collections import delete_collection, list_collections
-from docent_client.rest.api.documents import put_document
+from docent_client.rest.api.context import search_context
+from docent_client.rest.api.documents import get_document_original, put_document
 from docent_client.rest.models.access import Access
 from docent_client.rest.models.collection import Collection
 from docent_client.rest.models.document_input import DocumentInput
+from docent_client.rest.models.document_receipt import DocumentReceipt
+from docent_client.rest.models.search_request import SearchRequest
+from docent_client.rest.types import File
+
+from .files import pdf
 
 TEXT = "# Rolling back\n\nTo roll back a release, run `deployctl undo` within 24 hours.\n"
 QUESTION = "How do I roll back a release?"
@@ -178,6 +184,43 @@ class TestServer(unittest.TestCase):
             result = self.docent.put_folder(name, self.handbook.id)
             self.assertEqual(result.failed, {})
             self.assertIn("large", [d.title for d in self.docent.documents(self.handbook.id)])
+
+    def test_pdf_files_of_a_folder_are_put(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            collection = self.docent.collection("pdf-" + uuid.uuid4().hex[:8])
+            (folder / "small.pdf").write_bytes(pdf("The cellar holds zeppelins."))
+            (folder / "large.pdf").write_bytes(pdf("The attic holds quinces.", 5 << 20))
+            (folder / "left.pdf").write_bytes(pdf("left out", 5 << 20))
+            (folder / "empty.docx").touch()
+
+            def choose(path: Path, document: DocumentInput) -> DocumentInput | None:
+                return None if path.name == "left.pdf" else document
+
+            for _ in range(2):
+                result = self.docent.put_folder(folder, collection.id, base_uri="https://wiki.example/pdf", prepare=choose, wait=120)
+                self.assertEqual({Path(path).name: reason for path, reason in result.failed.items()}, {"empty.docx": "it is empty"})
+                self.assertEqual((result.pending, [path.name for path in result.put]), ([], ["large.pdf", "small.pdf"]))
+            for query in ("cellar zeppelins", "attic quinces"):
+                found = search_context.sync(client=self.docent.rest, body=SearchRequest(query=query))
+                self.assertIn(query.split()[1], str(found))
+
+    def test_an_upload_is_for_one_document(self) -> None:
+        data = pdf("The shed holds ladders.")
+        upload = self.docent.upload(data, media_type="application/pdf")
+        body = DocumentInput(self.handbook.id, "Shed", "https://wiki.example/shed.pdf", upload=upload)
+        put_document.sync(client=self.docent.rest, body=body)
+        receipt = put_document.sync(client=self.docent.rest, body=body)  # as after a reply that was lost
+        assert isinstance(receipt, DocumentReceipt)
+        file = get_document_original.sync(receipt.id, client=self.docent.rest)
+        assert isinstance(file, File)
+        self.assertEqual(file.payload.read(), data)
+        body.uri = "https://wiki.example/other.pdf"
+        with self.assertRaises(DocentError):
+            put_document.sync(client=self.docent.rest, body=body)
+        with Docent(key="docent_team_wrong") as stranger, self.assertRaises(DocentError) as refused:
+            stranger.upload(data, media_type="application/pdf")
+        self.assertEqual(refused.exception.status, 401)
 
     def test_refusals_are_errors(self) -> None:
         with self.assertRaises(DocentError) as caught:

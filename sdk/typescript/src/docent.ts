@@ -3,6 +3,7 @@ import { answerEventOf, readEvents, type AnswerEvent } from "./events.js";
 import { createClient, type Client } from "./rest/client/index.js";
 import * as rest from "./rest/index.js";
 import { retrying, sleep, tries } from "./retries.js";
+import { upload, type UploadOptions } from "./uploads.js";
 
 export const defaultServer = "http://127.0.0.1:8080/v1";
 
@@ -48,6 +49,7 @@ export class Docent {
   readonly rest: Client;
   readonly #server: string;
   readonly #key: string;
+  readonly #inner: typeof fetch;
   readonly #fetch: typeof fetch;
 
   constructor(options: DocentOptions = {}) {
@@ -58,7 +60,8 @@ export class Docent {
     this.#server = (options.server || environment["DOCENT_SERVER"] || defaultServer).replace(/\/+$/, "");
     if (!/^https?:\/\/./.test(this.#server)) throw new Error(`the server ${this.#server} is not an http or https URL such as ${defaultServer}`);
     if (new URL(this.#server).pathname === "/") this.#server += "/v1";
-    this.#fetch = retrying(options.fetch ?? ((input, init) => fetch(input, init)));
+    this.#inner = options.fetch ?? ((input, init) => fetch(input, init));
+    this.#fetch = retrying(this.#inner);
     this.rest = createClient({ baseUrl: this.#server, auth: key, fetch: this.#fetch, throwOnError: true });
   }
 
@@ -181,7 +184,10 @@ export class Docent {
     }
   }
 
-  /** collection returns the collection of that name, which is created if there is none. */
+  /**
+   * collection returns the collection of that name, which is created if there is none. Programs with different keys that
+   * find none at once create one each.
+   */
   async collection(name: string, description = `Documents of ${name}.`): Promise<rest.Collection> {
     const found: rest.Collection[] = [];
     for await (const collection of this.collections()) if (collection.name === name) found.push(collection);
@@ -199,6 +205,15 @@ export class Docent {
       }
     }
     return this.#createCollection(name, description, crypto.randomUUID());
+  }
+
+  /**
+   * upload sends a PDF or Office file of up to 100 MB, a PDF of up to 96 MB, and returns the id for upload of a
+   * DocumentInput, which has to be put within an hour. It throws before anything is sent if the file cannot be, and
+   * DocentError. In Node, uploadFile of docent-client/node sends the file of a path.
+   */
+  upload(file: Blob, options: UploadOptions = {}): Promise<string> {
+    return upload(this.rest, this.#inner, file, options);
   }
 
   async #createCollection(name: string, description: string, key: string): Promise<rest.Collection> {

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { openAsBlob } from "node:fs";
 import { lstat, readdir, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, resolve, sep } from "node:path";
 import { promisify } from "node:util";
@@ -6,11 +8,28 @@ import type { Docent } from "./docent.js";
 import { DocentError } from "./errors.js";
 import * as rest from "./rest/index.js";
 import { sleep } from "./retries.js";
+import { checkSize, mediaTypeOf, mediaTypes, type UploadOptions } from "./uploads.js";
 
-const kinds = [".md", ".markdown", ".mdx", ".txt", ".text", ".rst"];
+const kinds = [".md", ".markdown", ".mdx", ".txt", ".text", ".rst", ...Object.keys(mediaTypes)];
 const maxDocument = 10 << 20;
-/** The size in bytes from which a body is sent compressed. */
+/** The size in bytes from which a text is sent compressed, and another file to an address of its own. */
 const packFrom = 4 << 20;
+/** How many files are sent to addresses at a time. A team may have 20 uploads that no document uses yet. */
+const uploads = 4;
+
+/** uploadFile is Docent.upload for the file of a path, which is read twice and never whole into memory. */
+export async function uploadFile(docent: Docent, path: string, options: UploadOptions = {}): Promise<string> {
+  const mediaType = mediaTypeOf(options.mediaType ?? mediaTypes[extname(path).toLowerCase()]);
+  checkSize((await stat(path)).size, mediaType);
+  const file = await openAsBlob(path);
+  return docent.upload(file, { ...options, mediaType, sha256: options.sha256 ?? (await sha256Of(file)) });
+}
+
+async function sha256Of(file: Blob): Promise<string> {
+  const digest = createHash("sha256");
+  for await (const part of file.stream()) digest.update(part);
+  return digest.digest("hex");
+}
 
 export interface FolderOptions {
   /** A file's URI is this followed by its path below the folder; its file: URI unless given. */
@@ -34,13 +53,15 @@ export interface FolderResult {
 }
 
 /**
- * putFolder puts the Markdown and text files below folder into a collection, several at a time. A file that has not
+ * putFolder puts the Markdown, text, PDF and Office files below folder into a collection, several at a time. A file that has not
  * changed changes nothing on the server, so a run that broke off is started again. Hidden files and folders, and
  * node_modules, are left out. A file that fails does not stop the others. A key that is refused, or a used-up quota,
  * does: DocentError.
  *
- * With delete, a folder without any Markdown or text file is an error. Front matter is not read: a file whose front matter says who may
+ * With delete, a folder without any file to put is an error. Front matter is not read: a file whose front matter says who may
  * read it fails unless prepare sets its access.
+ *
+ * A PDF or Office file over 4 MB is uploaded after prepare, which sees its document without body and upload.
  */
 export async function putFolder(docent: Docent, folder: string, collectionId: string, options: FolderOptions = {}): Promise<FolderResult> {
   folder = resolve(folder);
@@ -49,7 +70,7 @@ export async function putFolder(docent: Docent, folder: string, collectionId: st
   const files = new Map<string, string>();
   for await (const path of filesBelow(folder)) files.set(base + escape(relative(folder, path).split(sep).join("/")), path);
   if (options.delete && files.size === 0) {
-    throw new Error(`${folder} has no Markdown or text file, so every document under ${base} would be removed`);
+    throw new Error(`${folder} has no file to put, so every document under ${base} would be removed`);
   }
   const result: FolderResult = { put: [], deleted: [], failed: {}, pending: [] };
   const each = <T>(items: Iterable<T>, name: (item: T) => string, act: (item: T) => Promise<void>) =>
@@ -61,16 +82,24 @@ export async function putFolder(docent: Docent, folder: string, collectionId: st
     );
   const common = { client: docent.rest, throwOnError: true as const };
 
+  const sending = atATime(uploads);
   const stored: [path: string, documentId: string][] = [];
   await each(files, ([, path]) => path, async ([uri, path]) => {
     let document: rest.DocumentInput | undefined = await documentOf(path, uri, collectionId);
+    const large = document.body === undefined;
     if (options.prepare) document = options.prepare(path, document);
     if (!document) return;
-    const text = document.body ?? undefined; // an upload stands in its place
+    const text = document.mediaType ? undefined : (document.body ?? undefined); // an upload stands in its place
     if (document.access === undefined && text !== undefined && /^---\r?\n(?:(?!---).*\n)*access\s*:/.test(text)) {
       throw new Error("its front matter says who may read it, which is not read here: set access by prepare");
     }
-    const { data } = await rest.putDocument({ ...common, body: text === undefined ? document : { ...document, body: await packed(text) } });
+    const put = async (body: rest.DocumentInput) => (await rest.putDocument({ ...common, body })).data;
+    let data: rest.DocumentReceipt;
+    if (text !== undefined) data = await put({ ...document, body: await packed(text) });
+    else if (large && !document.body && !document.upload) {
+      const whole = document;
+      data = await sending(async () => put({ ...whole, upload: await uploadFile(docent, path) }));
+    } else data = await put(document);
     result.put.push(path);
     stored.push([path, data.id]);
   });
@@ -112,6 +141,23 @@ async function inParallel<T>(items: Iterable<T>, parallel: number, act: (item: T
   }
 }
 
+/** atATime returns a function that waits until so few others run, and then calls what it is given. */
+function atATime(most: number): <T>(act: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (act) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await act();
+    } finally {
+      const next = waiting.shift();
+      if (next) next(); // it takes this one's place
+      else running--;
+    }
+  };
+}
+
 async function* filesBelow(folder: string): AsyncGenerator<string, void> {
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -127,13 +173,21 @@ async function isFile(path: string): Promise<boolean> {
   return stat(path).then((info) => info.isFile(), () => false);
 }
 
+/** documentOf returns the document of a file; that of a PDF or Office file which is uploaded has no body. */
 async function documentOf(path: string, uri: string, collectionId: string): Promise<rest.DocumentInput> {
+  const title = basename(path, extname(path)).slice(0, 1024);
+  const mediaType = mediaTypes[extname(path).toLowerCase()];
+  if (mediaType) {
+    const { size } = await stat(path);
+    checkSize(size, mediaType);
+    return { collectionId, title, uri, mediaType, ...(size <= packFrom && { body: await readFile(path, "base64") }) };
+  }
   const data = await readFile(path);
   if (data.length > maxDocument) throw new Error("it has over 10 MB");
   const body = new TextDecoder("utf-8", { fatal: true }).decode(data);
   if (body.trim() === "") throw new Error("it is empty");
   const heading = /^# +(\S.*?)\s*#*\s*$/m.exec(body)?.[1];
-  return { body, collectionId, title: (heading ?? basename(path, extname(path))).slice(0, 1024), uri };
+  return { body, collectionId, title: heading?.slice(0, 1024) ?? title, uri };
 }
 
 /**

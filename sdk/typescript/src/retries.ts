@@ -22,13 +22,22 @@ export const sleep: Sleep = (seconds, signal) =>
     signal?.addEventListener("abort", abort, { once: true });
   });
 
+/** Repeated is what decides whether a request is sent again. */
+export interface Repeated {
+  method: string;
+  headers: Headers;
+  signal?: AbortSignal | undefined;
+  /** When sending again has no more use, by Date.now(). */
+  end?: number | undefined;
+}
+
 /**
  * waitBefore returns the seconds to wait after a failed attempt, counted from 1, or undefined if it must not be
  * repeated. GET, PUT and DELETE are repeated, and POST with an Idempotency-Key. Any other request is repeated only
  * if it changed nothing: it reached no server, or was refused for now.
  */
-export function waitBefore(attempt: number, request: Request, error: unknown): number | undefined {
-  if (attempt >= tries || request.signal.aborted) return undefined;
+export function waitBefore(attempt: number, request: Repeated, error: unknown): number | undefined {
+  if (attempt >= tries || request.signal?.aborted) return undefined;
   const safe = ["GET", "HEAD", "PUT", "DELETE"].includes(request.method) || request.headers.has("Idempotency-Key");
   let wait: number | undefined;
   if (error instanceof DocentError) {
@@ -42,6 +51,7 @@ export function waitBefore(attempt: number, request: Request, error: unknown): n
     return undefined;
   }
   wait ??= 0.5 * 2 ** (attempt - 1) * (1 + Math.random() / 2);
+  if (request.end !== undefined && Date.now() + wait * 1000 > request.end) return undefined;
   return wait <= maxWait ? wait : undefined;
 }
 
@@ -61,22 +71,30 @@ async function whole(response: Response): Promise<Response> {
   return new Response(await response.arrayBuffer(), { status, statusText, headers });
 }
 
+/** repeated returns what attempt does once it succeeds. It repeats the request's attempts by waitBefore. */
+export async function repeated<T>(request: Repeated, attempt: () => Promise<T>, pause: Sleep = sleep): Promise<T> {
+  for (let tried = 1; ; tried++) {
+    let failure: unknown;
+    try {
+      return await attempt();
+    } catch (error) {
+      failure = error;
+    }
+    const wait = waitBefore(tried, request, failure);
+    if (wait === undefined) throw failure;
+    await pause(wait, request.signal);
+  }
+}
+
 /** retrying returns a fetch that repeats requests by waitBefore, and throws DocentError for replies from 400 on. */
 export function retrying(inner: typeof fetch, pause: Sleep = sleep): typeof fetch {
   return async (input, init) => {
     const request = new Request(input, init);
-    for (let attempt = 1; ; attempt++) {
-      let failure: unknown;
-      try {
-        const response = await inner(request.clone());
-        if (response.status < 400) return await whole(response);
-        failure = errorOf(response.status, response.headers, await response.text());
-      } catch (error) {
-        failure = error;
-      }
-      const wait = waitBefore(attempt, request, failure);
-      if (wait === undefined) throw failure;
-      await pause(wait, request.signal);
-    }
+    const attempt = async () => {
+      const response = await inner(request.clone());
+      if (response.status < 400) return whole(response);
+      throw errorOf(response.status, response.headers, await response.text());
+    };
+    return repeated(request, attempt, pause);
   };
 }

@@ -4,9 +4,10 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { after, before, test } from "node:test";
-import { Docent, DocentError, type AnswerEvent, type Collection } from "docent-client";
-import { putFolder } from "docent-client/node";
-import { deleteCollection, importItems, listAnswers, putDocument, searchContext } from "docent-client/rest";
+import { Docent, DocentError, type AnswerEvent, type Collection, type DocumentInput } from "docent-client";
+import { putFolder, uploadFile } from "docent-client/node";
+import { deleteCollection, getDocumentOriginal, importItems, listAnswers, putDocument, searchContext } from "docent-client/rest";
+import { pdf } from "./files.js";
 
 const question = "How do I roll back a release?";
 const docent = new Docent();
@@ -186,6 +187,44 @@ test("large documents are put", async () => {
   assert.deepEqual((await putFolder(docent, large, handbook.id)).failed, {});
   assert.ok((await all(docent.documents(handbook.id))).some((d) => d.title === "large"));
   await rm(large, { recursive: true });
+});
+
+test("PDF files of a folder are put", async () => {
+  const files = await mkdtemp(join(tmpdir(), "docent-"));
+  const collection = await docent.collection(newName("pdf"));
+  await write(files, {
+    "small.pdf": pdf("The cellar holds zithers."),
+    "large.pdf": pdf("The attic holds quilts.", 5 << 20),
+    "left.pdf": pdf("left out", 5 << 20),
+    "empty.docx": "",
+  });
+  const prepare = (path: string, document: DocumentInput) => (path.endsWith("left.pdf") ? undefined : document);
+  for (let run = 0; run < 2; run++) {
+    const result = await putFolder(docent, files, collection.id, { baseUri: "https://wiki.example/pdf", prepare, wait: 120 });
+    assert.deepEqual(result.failed, { [join(files, "empty.docx")]: "it is empty" });
+    assert.deepEqual([result.pending, result.put.map((path) => basename(path))], [[], ["large.pdf", "small.pdf"]]);
+  }
+  for (const query of ["cellar zithers", "attic quilts"]) {
+    const { data } = await searchContext({ client: docent.rest, body: { query } });
+    assert.match(JSON.stringify(data), new RegExp(query.split(" ")[1]!));
+  }
+  await rm(files, { recursive: true });
+});
+
+test("an upload is for one document", async () => {
+  const data = pdf("The shed holds ladders.");
+  const upload = await docent.upload(new Blob([data], { type: "application/pdf" }));
+  const body = { collectionId: handbook.id, title: "Shed", uri: "https://wiki.example/ts/shed.pdf", upload };
+  const common = { client: docent.rest, throwOnError: true as const };
+  await putDocument({ ...common, body });
+  const { data: receipt } = await putDocument({ ...common, body }); // as after a reply that was lost
+  const original = await getDocumentOriginal({ ...common, path: { documentId: receipt.id }, parseAs: "arrayBuffer" });
+  assert.deepEqual(Buffer.from(original.data as unknown as ArrayBuffer), Buffer.from(data));
+  await assert.rejects(putDocument({ ...common, body: { ...body, uri: "https://wiki.example/ts/other.pdf" } }), DocentError);
+  const path = join(folder, "shed.pdf");
+  await writeFile(path, data);
+  await assert.rejects(uploadFile(new Docent({ key: "docent_team_wrong" }), path), (error) => error instanceof DocentError && error.status === 401);
+  await rm(path);
 });
 
 test("refusals are errors", async () => {

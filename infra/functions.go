@@ -33,22 +33,10 @@ type grant struct {
 	drops   bool     // deletes original files that no document has any more
 	sends   []string // queues
 	takes   []string // queues whose messages it handles
-	opens   []string // decrypts secrets that are bound to texts of these forms
-	seals   []string // encrypts such secrets
+	secrets access   // decrypts secrets of data sources, single sign-on and webhook endpoints; writes: also encrypts them
 	model   bool     // calls the model, if there is one
 	embeds  bool     // embeds texts: it has the weights or calls the embedding model
 }
-
-// The forms of the texts that secrets are bound to, which are the key's encryption context: a function opens no secrets but those that its
-// work is about. The areas write them: source, signon and webhook.
-const (
-	anyID      = "????????-????-????-????-????????????"
-	ofSources  = anyID + "/" + anyID
-	ofSignOn   = anyID + "/single-sign-on"
-	ofWebhooks = anyID + "/webhook/" + anyID
-)
-
-var everySecret = []string{ofSources, ofSignOn, ofWebhooks}
 
 // access is what a function may do with objects.
 type access int
@@ -80,7 +68,7 @@ func served(others ...string) []string {
 
 var functions = []function{
 	{"admin", "teams, keys, data sources and webhooks", 512, gatewayTimeout,
-		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents, syncs, deliveries}, opens: everySecret, seals: everySecret}},
+		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents, syncs, deliveries}, secrets: writes}},
 	{"answering", "answers the questions in its queue", 1024, 120,
 		grant{writes: []string{table.Answers, table.Events, table.Usage}, reads: []string{table.Collections, table.Documents, table.Identities, table.Index},
 			objects: reads, sends: []string{deliveries}, takes: []string{questions}, model: true, embeds: true}},
@@ -93,9 +81,9 @@ var functions = []function{
 		grant{writes: served(table.Answers), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads,
 			sends: []string{questions, deliveries}, model: true, embeds: true}}, // an agent may ask; a model may write research
 	{"dashboard", "the pages of the dashboard, and signing in", 512, gatewayTimeout,
-		grant{writes: served(), sends: []string{deliveries}, opens: []string{ofSignOn}}}, // the client's secret at an OpenID Connect provider
+		grant{writes: served(), sends: []string{deliveries}, secrets: reads}}, // the client's secret at an OpenID Connect provider
 	{"delivering", "delivers events to the webhook endpoints in its queue", 512, 60, // a turn of 20 s and a last reply of 15 s
-		grant{writes: []string{table.Events}, sends: []string{deliveries}, takes: []string{deliveries}, opens: []string{ofWebhooks}}},
+		grant{writes: []string{table.Events}, sends: []string{deliveries}, takes: []string{deliveries}, secrets: reads}},
 	{"documents", "documents", 1024, gatewayTimeout,
 		grant{writes: served(table.Documents), reads: []string{table.Collections}, files: writes, sends: []string{documents, extractions, deliveries}}},
 	{"embedding", "makes the vectors of the documents in its queue, and of outdated segments", 1769, 900, // MB for a whole processor; a document of 10 MB takes minutes
@@ -116,7 +104,7 @@ var functions = []function{
 			objects: writes, sends: []string{questions, documents, extractions, syncs, rebuilds, embeddings, deliveries}}},
 	{"syncing", "syncs the data sources in its queue", 512, 360, // its turn of four minutes is below the alarm of its duration
 		grant{writes: []string{table.Collections, table.Documents, table.Events}, reads: []string{table.Identities}, // whom a provider lets read an item
-			files: writes, sends: []string{documents, extractions, syncs, deliveries}, takes: []string{syncs}, opens: []string{ofSources}}},
+			files: writes, sends: []string{documents, extractions, syncs, deliveries}, takes: []string{syncs}, secrets: reads}},
 	{"usage", "usage and quotas", 512, gatewayTimeout,
 		grant{writes: served(), reads: []string{table.Answers, table.Collections}, sends: []string{deliveries}}},
 }

@@ -26,18 +26,14 @@ var (
 	sendMessages = []string{"sqs:SendMessage"}
 	takeMessages = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}
 
-	openSecrets = []string{"kms:Decrypt"}
-	sealSecrets = []string{"kms:Encrypt"}
-
+	openKey  = []string{"kms:Decrypt"}
+	useKey   = []string{"kms:Decrypt", "kms:Encrypt"}
 	askModel = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"}
 	embed    = []string{"bedrock:InvokeModel"}
 	readKey  = []string{"ssm:GetParameter"}
 	writeLog = []string{"logs:CreateLogStream", "logs:PutLogEvents"}
 	trace    = []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}
 )
-
-// boundTo is the condition on the text that a secret is bound to: the field "about" of the encryption context, which package vault sets.
-const boundTo = "kms:EncryptionContext:about"
 
 // originals are the objects of the original files of documents.
 const originals = "originals/*"
@@ -87,15 +83,12 @@ func (s *stack) policy(f function, log awslogs.LogGroup) awsiam.PolicyDocument {
 	for _, name := range f.takes {
 		allow(takeMessages, s.queuePairs()[name].queue.QueueArn())
 	}
-	bound := func(actions, forms []string) {
-		if len(forms) > 0 {
-			statements = append(statements, awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-				Actions: jsii.Strings(actions...), Resources: &[]*string{s.key.KeyArn()},
-				Conditions: &map[string]any{"StringLike": map[string]any{boundTo: forms}}}))
-		}
+	switch f.secrets {
+	case reads:
+		allow(openKey, s.key.KeyArn())
+	case writes:
+		allow(useKey, s.key.KeyArn())
 	}
-	bound(openSecrets, f.opens)
-	bound(sealSecrets, f.seals)
 	if f.model {
 		allow(askModel, s.models()...)
 		allow(readKey, s.keyParameter(s.modelKey)...)

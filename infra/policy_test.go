@@ -97,18 +97,13 @@ func statements(r resource) (out []resource) {
 	return out
 }
 
-// granted returns what the policy of a function allows, as "action resource", with "bound to FORM, FORM" for secrets of these forms only.
+// granted returns what the policy of a function allows, as "action resource".
 func granted(m template, function string) (out []string) {
 	role := m.of("AWS::IAM::Role")[*id(function, "Role")]
 	for _, s := range statements(role) {
-		forms := words(s.at("Condition", "StringLike", boundTo))
 		for _, action := range list(s.at("Action")) {
 			for _, on := range list(s.at("Resource")) {
-				grant := action.(string) + " " + words(on)
-				if s.at("Condition") != nil {
-					grant += " bound to " + forms
-				}
-				out = append(out, grant)
+				out = append(out, action.(string)+" "+words(on))
 			}
 		}
 	}
@@ -209,32 +204,6 @@ func TestOriginalFilesAreForFew(t *testing.T) {
 		}
 		if got := strings.Join(who, " "); got != want {
 			t.Errorf("%s on original files: %q, want %q", action, got, want)
-		}
-	}
-}
-
-// TestFunctionsOpenOnlySecretsOfTheirWork checks who may use the key, and that nobody may without saying for what.
-func TestFunctionsOpenOnlySecretsOfTheirWork(t *testing.T) {
-	t.Parallel()
-	const key = " ${SecretsKey} bound to "
-	all := strings.Join(everySecret, ", ")
-	want := map[string][]string{
-		"admin":      {"kms:Decrypt" + key + all, "kms:Encrypt" + key + all},
-		"dashboard":  {"kms:Decrypt" + key + ofSignOn},
-		"delivering": {"kms:Decrypt" + key + ofWebhooks},
-		"syncing":    {"kms:Decrypt" + key + ofSources},
-	}
-	for _, m := range []template{plain(t), whole(t)} {
-		for _, f := range functions {
-			var may []string
-			for _, g := range granted(m, f.name) {
-				if strings.HasPrefix(g, "kms:") {
-					may = append(may, g)
-				}
-			}
-			if !slices.Equal(may, want[f.name]) {
-				t.Errorf("%s: %q, want %q", f.name, may, want[f.name])
-			}
 		}
 	}
 }

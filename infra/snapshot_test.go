@@ -89,7 +89,7 @@ func summary(t *testing.T, m template) string {
 			on[what] = append(on[what], action)
 		}
 		for _, what := range slices.Sorted(maps.Keys(on)) {
-			fmt.Fprintf(&b, "    %s: %s\n", strings.ReplaceAll(what, anyID, "ID"), abridged.Replace(strings.Join(on[what], " ")))
+			fmt.Fprintf(&b, "    %s: %s\n", what, abridged.Replace(strings.Join(on[what], " ")))
 		}
 	}
 	return b.String()

@@ -34,11 +34,10 @@ type grant struct {
 // The parts of a description that stand for several texts.
 var (
 	wholeActions = strings.NewReplacer("read and write items", "read write", "read items", "read")
-	anyText      = strings.NewReplacer(`\*`, `.*`, `ID`, `[0-9a-f-]{36}`)
+	anyText      = strings.NewReplacer(`\*`, `.*`)
 )
 
-// grants reads what the stack allows each function. Resources are TableDocuments, DocumentsQueue, Segments/originals/* and, for a key
-// that a text is bound to, SecretsKey bound to ID/ID.
+// grants reads what the stack allows each function. Resources are TableDocuments, DocumentsQueue, Segments/originals/* and SecretsKey.
 func grants() (map[string]*granted, error) {
 	text, err := os.ReadFile(reviewedStack)
 	if err != nil {
@@ -53,19 +52,14 @@ func grants() (map[string]*granted, error) {
 			continue
 		}
 		name, actions, _ := strings.Cut(strings.TrimSpace(rest), ": ")
-		name, bound, isBound := strings.Cut(strings.Replace(name, "}", "", 1), " bound to ")
+		name = strings.Replace(name, "}", "", 1)
 		g := all[function]
 		if g == nil {
 			g = &granted{function: function}
 			all[function] = g
 		}
-		for text := range strings.SplitSeq(bound, ", ") {
-			if isBound {
-				text = " bound to " + text
-			}
-			pattern := "^" + anyText.Replace(regexp.QuoteMeta(name+text)) + "$"
-			g.may = append(g.may, grant{regexp.MustCompile(pattern), strings.Fields(wholeActions.Replace(actions))})
-		}
+		pattern := "^" + anyText.Replace(regexp.QuoteMeta(name)) + "$"
+		g.may = append(g.may, grant{regexp.MustCompile(pattern), strings.Fields(wholeActions.Replace(actions))})
 	}
 	for _, f := range deployed.Functions {
 		if all[f.Name] == nil || len(all[f.Name].may) < 3 {
@@ -253,14 +247,14 @@ type grantedVault struct {
 }
 
 func (g grantedVault) Seal(ctx context.Context, secrets []byte, about string) ([]byte, error) {
-	if err := g.check("kms:Encrypt", "SecretsKey bound to "+about); err != nil {
+	if err := g.check("kms:Encrypt", "SecretsKey"); err != nil {
 		return nil, err
 	}
 	return g.Vault.Seal(ctx, secrets, about)
 }
 
 func (g grantedVault) Open(ctx context.Context, sealed []byte, about string) ([]byte, error) {
-	if err := g.check("kms:Decrypt", "SecretsKey bound to "+about); err != nil {
+	if err := g.check("kms:Decrypt", "SecretsKey"); err != nil {
 		return nil, err
 	}
 	return g.Vault.Open(ctx, sealed, about)

@@ -245,7 +245,7 @@ func TestOldVersionsGoWithoutBackups(t *testing.T) {
 	}
 }
 
-// commonRules are the rules of AWS's common group, each with what it stops that the API takes; empty: nothing.
+// commonRules has every rule of AWS's common group by name, and which valid requests of the API it would stop. An empty text means none.
 var commonRules = map[string]string{
 	"NoUserAgent_HEADER":                  "a program without a name",
 	"UserAgent_BadBots_HEADER":            "",

@@ -122,6 +122,9 @@ func TestPutTakesNamesAsTheSystemHasThem(t *testing.T) {
 	api := apitest.New(t)
 	file := filepath.Join(t.TempDir(), "caf\xe9.md")
 	if err := os.WriteFile(file, []byte("# Coffee\n"), 0o600); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("CI must run where a file may have any name: ", err)
+		}
 		t.Skip("this system has no such names: ", err)
 	}
 	status, out, errOut := docent(t, "put", "--server", api.URL, "--key", apitest.Key, "--collection-name", "wiki", file)

@@ -78,7 +78,7 @@ func (g *granted) check(action, name string) error {
 	return fmt.Errorf("AccessDeniedException: the function %s may not %s %s: see functions in infra", g.function, action, name)
 }
 
-// engines returns e for the function: with what it is not allowed refused, and without the queues that it is not told of.
+// engines returns the engines of the function. They refuse what the stack does not allow it, and have only the queues that it knows.
 func (g *granted) engines(e engines) engines {
 	e.table = grantedTable{e.table, g}
 	if e.blobs != nil {

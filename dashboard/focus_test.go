@@ -1,6 +1,7 @@
 package dashboard_test
 
 import (
+	"strings"
 	"testing"
 
 	"docent/testkit/browser"
@@ -58,4 +59,19 @@ func TestNothingHidesTheFocus(t *testing.T) {
 	if at := browser.Value[string](b, `document.activeElement.ariaLabel`); at != "Search for" {
 		t.Errorf("after the menu the focus is on %q", at)
 	}
+}
+
+// TestTheFocusStaysInThePageThatChanges: after a row was deleted, its button is gone that had the focus.
+func TestTheFocusStaysInThePageThatChanges(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	open(b, "collections")
+	page := strings.TrimPrefix(browser.Value[string](b, `document.querySelector("a.card").hash`), "#/")
+	open(b, page)
+	b.Wait("Ready")
+	title := browser.Value[string](b, `document.querySelector("tbody button:last-of-type").textContent`)
+	b.Click(title)
+	b.Click("Delete document")
+	b.Gone(title)
+	becomes(b, `document.activeElement === document.querySelector("main")`)
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren, FunctionComponent } from "preact";
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call, callFor, Failure, whenSignedOut } from "./api";
+import { useKeptFocus } from "./focus";
 import { Icon } from "./icons";
 import { useAction, useLoad } from "./load";
 import { Ask } from "./pages/ask";
@@ -244,6 +245,7 @@ function Frame({ route, me }: { route: string[]; me: Me }) {
 	const [open, setOpen] = useState(false);
 	const main = useRef<HTMLElement>(null);
 	const menu = useRef<HTMLButtonElement>(null);
+	useKeptFocus(main);
 	const close = () => {
 		setOpen(false);
 		menu.current?.focus();

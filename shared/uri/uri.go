@@ -26,6 +26,7 @@ var (
 	errWeb        = errors.New("must be an absolute http or https URL")
 	errUser       = errors.New("must not name a user or a password")
 	errCharacters = errors.New("must not contain blanks, quotes, angle brackets, backslashes, control or bidirectional characters")
+	errLost       = errors.New("must not contain U+FFFD, which stands for a character that was lost")
 	errPercent    = errors.New("must have two hexadecimal digits after each percent sign")
 	errScheme     = errors.New("must have the scheme http or https, another one of the documented list, or one with a dot in its name")
 )
@@ -89,7 +90,9 @@ func isHost(u *url.URL) bool {
 func checkCharacters(text string) error {
 	for i, r := range text {
 		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\uFFFD"), forbidden(r):
+		case r == utf8.RuneError: // JSON decoders put it in place of half a surrogate pair, so that two addresses would be one
+			return errLost
+		case forbidden(r):
 			return errCharacters
 		case r == '%' && !isEscape(text[i:]):
 			return errPercent

@@ -224,7 +224,7 @@ func TestBadReports(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, name := range []string{"Local", "Mars/Olympus", "../UTC", "/etc/passwd"} {
+	for _, name := range []string{"Local", "Mars/Olympus", "../UTC", "/etc/passwd", "localtime", "posix/UTC", "right/UTC", "utc"} {
 		if _, err := usage.ParseZone(name); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
 			t.Errorf("zone %q: %v", name, err)
 		}

@@ -104,7 +104,7 @@ type documentAccessOutput struct {
 // access answers who may read, for admins and team keys. It shows nothing of the
 // document.
 func (h *documents) access(ctx context.Context, in *documentAccessInput) (*documentAccessOutput, error) {
-	p, err := anyCaller(ctx)
+	p, err := caller(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"docent/shared/apierr"
 	"docent/shared/team"
 )
 
@@ -35,18 +34,9 @@ func (h *administration) routes(api huma.API, m *mux) {
 	h.keyRoutes(api, tags)
 }
 
-// anyCaller returns the principal of the request, whatever the kind of its key.
-func anyCaller(ctx context.Context) (team.Principal, error) {
-	p, ok := team.PrincipalFrom(ctx)
-	if !ok {
-		return p, apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, unauthorizedDetail)
-	}
-	return p, nil
-}
-
 // administrator returns the principal of the request if it may administer.
 func administrator(ctx context.Context) (team.Principal, error) {
-	p, err := anyCaller(ctx)
+	p, err := caller(ctx)
 	if err == nil {
 		err = team.RequireAdmin(p)
 	}
@@ -72,7 +62,7 @@ type meUser struct {
 }
 
 func (h *administration) me(ctx context.Context, _ *struct{}) (*meOutput, error) {
-	p, err := anyCaller(ctx)
+	p, err := caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +104,7 @@ func (h *administration) teamOf(ctx context.Context, t team.Team) (*teamOutput, 
 }
 
 func (h *administration) getTeam(ctx context.Context, _ *struct{}) (*teamOutput, error) {
-	p, err := anyCaller(ctx)
+	p, err := caller(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"docent/shared/filter"
 	"docent/shared/search"
 	"docent/shared/source/question"
-	"docent/shared/usage"
 )
 
 // Agents call operations of this package as tools, with the same keys, limits and
@@ -91,7 +90,6 @@ func (f FilterField) parse() (*filter.Filter, error) {
 
 // SearchSpace searches one space.
 func (s Services) SearchSpace(ctx context.Context, space search.Space, in SearchFields) (SourcesBody, error) {
-	usage.NoteFeature(ctx, "context.search."+string(space))
 	request := &searchInput{}
 	var err error
 	if request.Body.Filter, err = in.parse(); err != nil {
@@ -107,7 +105,6 @@ func (s Services) SearchSpace(ctx context.Context, space search.Space, in Search
 
 // Research answers a question with its sources.
 func (s Services) Research(ctx context.Context, in ResearchFields) (ResearchBody, error) {
-	usage.NoteFeature(ctx, "context.research")
 	request := &researchInput{}
 	var err error
 	if request.Body.Filter, err = in.parse(); err != nil {
@@ -126,7 +123,6 @@ func (s Services) Research(ctx context.Context, in ResearchFields) (ResearchBody
 
 // QueryRecords queries the issues or the pull requests.
 func (s Services) QueryRecords(ctx context.Context, space search.Space, in RecordFields) (RecordsBody, error) {
-	usage.NoteFeature(ctx, "context.query."+string(space))
 	limit := in.Limit
 	if limit == 0 {
 		limit = 20
@@ -144,7 +140,6 @@ func (s Services) QueryRecords(ctx context.Context, space search.Space, in Recor
 
 // Contents gets the content of URLs.
 func (s Services) Contents(ctx context.Context, in URLFields) (ContentsBody, error) {
-	usage.NoteFeature(ctx, "context.get")
 	request := &getContentInput{}
 	request.Body.URLs = in.URLs
 	out, err := (&contexts{s}).get(ctx, request)
@@ -157,7 +152,6 @@ func (s Services) Contents(ctx context.Context, in URLFields) (ContentsBody, err
 // Ask asks a question under a new id and waits for its answer, as long as a request
 // may. The answer may still be processing then.
 func (s Services) Ask(ctx context.Context, in QuestionFields) (AnswerBody, error) {
-	usage.NoteFeature(ctx, usage.Answers)
 	a := &answers{s}
 	request := &askInput{QuestionPath: QuestionPath{uuid.NewString()}}
 	request.Body.Question = in.Question
@@ -175,8 +169,9 @@ func (s Services) Ask(ctx context.Context, in QuestionFields) (AnswerBody, error
 	return out.Body, nil
 }
 
-// Refusal returns the code and the text of err for clients.
+// Refusal returns the code and the text of err, with which the call of a tool fails.
 func Refusal(ctx context.Context, err error) (code, detail string) {
 	p := toProblem(ctx, err)
+	requestFrom(ctx).tool = p.Status
 	return p.Code, p.Detail
 }

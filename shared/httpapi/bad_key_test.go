@@ -94,7 +94,16 @@ func TestSCIMKeysHaveNoContent(t *testing.T) {
 	acme := a.newTenant("acme")
 	for _, c := range operations {
 		a.refused(c.as(acme.scim), 403, "wrong-key-kind")
+		if c.body != nil { // what is wrong with the body is not said
+			c.body = `{"` + marker
+			a.refused(c.as(acme.scim), 403, "wrong-key-kind")
+		}
 	}
+	if got := a.feed(acme.key, "&eventType=scim.request_failed"); len(got.Events) > 0 {
+		t.Errorf("recorded as requests of SCIM: %+v", got.Events)
+	}
+	a.do(call{"GET", "/me", acme.scim, nil, nil}).want(t, 200)
+	a.do(call{"GET", "/team", acme.scim, nil, nil}).want(t, 200)
 	a.do(call{"OPTIONS", "/answers", acme.scim, nil, nil}).want(t, 204)
 }
 

@@ -45,6 +45,7 @@ type request struct {
 	testing bool // it ends a test of single sign-on
 
 	operation *protocol.Error // of the first wrong operation of a Bulk request
+	tool      int             // the status of the refusal of an agent's call, whose reply has 200
 
 	refused    error          // why a sign-in failed
 	refusedWho team.Principal // who was refused before the request was theirs, if known
@@ -162,12 +163,16 @@ func (s Services) edge(operations *mux) http.Handler {
 			err = apierr.New(apierr.Forbidden, apierr.CodeWrongKeyKind, "The token of an agent works only at %s.", mcpPath)
 		}
 		if err == nil {
+			err = requireProvisioning(who, r.URL.Path, pattern)
+		}
+		if err == nil {
 			err = requireScope(who, r.URL.Path, pattern)
 		}
 		if err == nil {
 			err = s.requireFullKey(ctx, who, pattern)
 		}
 		if err != nil {
+			req.route = pattern // it was found, and is what was refused
 			writeError(reply, r, err)
 			return
 		}

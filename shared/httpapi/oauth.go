@@ -222,7 +222,7 @@ func (h *oauths) body(r *http.Request, media, code string) ([]byte, error) {
 
 // browser returns the principal of a session: consent is given by a person in a browser, not by a key.
 func browser(ctx context.Context) (team.Principal, error) {
-	p, err := anyCaller(ctx)
+	p, err := caller(ctx)
 	if err == nil {
 		err = team.RequireKind(p, team.KindSession)
 	}

@@ -61,9 +61,11 @@ func (s Services) observe(r *http.Request, status int, who team.Principal, count
 	if who.TeamID == "" {
 		return
 	}
+	req := requestFrom(r.Context())
+	status = cmp.Or(req.tool, status)
 	var all sync.WaitGroup
 	all.Go(func() { count.end(status) })
-	if req := requestFrom(r.Context()); status == http.StatusForbidden || req.exceeded != nil || isFailedProvisioning(req, who, status) {
+	if status == http.StatusForbidden || req.exceeded != nil || isFailedProvisioning(req, who, status) {
 		s.recordRefusal(r, who, status, nil)
 	}
 	all.Wait()

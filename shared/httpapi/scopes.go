@@ -122,6 +122,19 @@ func scopesOf(pattern string) ([]team.Scope, bool) {
 	return needed, ok
 }
 
+// everyKind are the operations outside SCIM that a scim key may call.
+var everyKind = []string{"GET /me", "GET /team"}
+
+// requireProvisioning returns wrong-key-kind for a scim key outside SCIM, before anything of its request is checked:
+// what is wrong with a request is of no use to a key that may not make it. pattern is empty for an unknown path or
+// method.
+func requireProvisioning(p team.Principal, path, pattern string) error {
+	if isSCIM(path) || pattern == "" || slices.Contains(everyKind, pattern) {
+		return nil
+	}
+	return team.RequireKind(p, team.KindPersonal, team.KindTeam, team.KindSession, team.KindAgent)
+}
+
 // requireScope returns missing-scope if p may not call the operation at pattern, which is empty for an unknown
 // path or method.
 func requireScope(p team.Principal, path, pattern string) error {

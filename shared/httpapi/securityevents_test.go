@@ -22,6 +22,7 @@ type feedEvent struct {
 	ID, EventType string
 	Sequence      int64
 	Outcome       struct{ Reason string }
+	Request       struct{ Path string }
 	Actor         struct{ Type, ID string }
 	Targets       []struct{ Type, ID, DisplayName string }
 	Changes       []struct {

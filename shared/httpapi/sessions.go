@@ -99,7 +99,7 @@ func (h *sessions) signIn(ctx context.Context, in *signInInput) (*signInOutput, 
 
 // person returns the principal of the request if it is a user's.
 func person(ctx context.Context) (team.Principal, error) {
-	p, err := anyCaller(ctx)
+	p, err := caller(ctx)
 	if err == nil {
 		err = team.RequireKind(p, team.KindPersonal, team.KindSession)
 	}

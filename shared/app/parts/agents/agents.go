@@ -17,6 +17,7 @@ import (
 	"docent/shared/httpapi"
 	"docent/shared/search"
 	"docent/shared/team"
+	"docent/shared/usage"
 )
 
 // Tools returns the handler of the protocol.
@@ -69,12 +70,12 @@ func serverOf(s httpapi.Services) *mcp.Server {
 		{"prs", "Search pull requests", "Finds pull requests and comments on them by what they say; their diffs are not searched. " +
 			"To select by state, person, label, project or date use context_query_prs.", search.PRs},
 	} {
-		addTool(server, description{scope: team.ScopeRead, name: "context_search_" + t.name, title: t.title, what: t.what, most: mostSources},
+		addTool(server, description{scope: team.ScopeRead, feature: "context.search." + string(t.space), name: "context_search_" + t.name, title: t.title, what: t.what, most: mostSources},
 			func(ctx context.Context, in httpapi.SearchFields) (httpapi.SourcesBody, error) {
 				return s.SearchSpace(ctx, t.space, in)
 			}, sourcesText)
 	}
-	addTool(server, description{scope: team.ScopeRead, name: "context_research", title: "Research a question",
+	addTool(server, description{scope: team.ScopeRead, feature: "context.research", name: "context_research", title: "Research a question",
 		what: "Answers a question from everything that the team has connected: Markdown, and the sources that it is quoted from, best first. " +
 			"It says so when nothing fits, and takes 25 seconds at most. To look through one kind of content use a search."}, s.Research, researchText)
 	for _, t := range []struct {
@@ -84,7 +85,7 @@ func serverOf(s httpapi.Services) *mcp.Server {
 		{"issues", "Query issues", "issues", "open or closed", search.Issues},
 		{"prs", "Query pull requests", "pull requests", "open, closed or merged", search.PRs},
 	} {
-		addTool(server, description{scope: team.ScopeRead, name: "context_query_" + t.name, title: t.title, most: mostRecords,
+		addTool(server, description{scope: team.ScopeRead, feature: "context.query." + string(t.space), name: "context_query_" + t.name, title: t.title, most: mostRecords,
 			what: "Finds " + t.what + " by a question with filters in it, such as: open ones about login assigned to me since March. " +
 				"It understands states (" + t.completed + "), people (me is the key's user), labels, projects, dates and order; interpreted says how it was understood. " +
 				"Filters alone give the newest first."},
@@ -92,10 +93,10 @@ func serverOf(s httpapi.Services) *mcp.Server {
 				return s.QueryRecords(ctx, t.space, in)
 			}, recordsText)
 	}
-	addTool(server, description{scope: team.ScopeRead, name: "context_get_urls", title: "Read URLs", web: true,
+	addTool(server, description{scope: team.ScopeRead, feature: "context.get", name: "context_get_urls", title: "Read URLs", web: true,
 		what: "Reads up to 10 URLs whole, as Markdown, in their order: from what is connected, else from the web where the team allows it. " +
 			"What cannot be read has an error in its place; what is longer than 250,000 bytes is cut and marked as truncated."}, s.Contents, contentsText)
-	addTool(server, description{scope: team.ScopeAsk, name: "ask", title: "Ask a question", keeps: true,
+	addTool(server, description{scope: team.ScopeAsk, feature: usage.Answers, name: "ask", title: "Ask a question", keeps: true,
 		what: "Asks a question that is answered from the team's content and kept for the team to read. One of the team's questions of the day. " +
 			"Waits 20 seconds; the state is processing when that was too short. To answer without keeping use context_research."}, s.Ask, answerText)
 	return server
@@ -110,6 +111,7 @@ const (
 // description is the description of a tool for agents.
 type description struct {
 	name, title, what string
+	feature           string     // that usage counts its calls as
 	scope             team.Scope // that a caller needs; the list of tools has it under scopeKey
 	most              float64    // maximum of its limit
 	web               bool       // it may read the open web
@@ -155,19 +157,22 @@ func addTool[In, Out any](s *mcp.Server, d description, call func(context.Contex
 			if !ok {
 				return failed(apierr.CodeUnauthorized), nil
 			}
-			if err := team.RequireScope(p, d.scope); err != nil {
+			ctx = requestOf(ctx)
+			usage.NoteFeature(ctx, d.feature)
+			refused := func(err error) (*mcp.CallToolResult, error) {
 				code, detail := httpapi.Refusal(ctx, err)
 				return failed(code + ": " + detail), nil
+			}
+			if err := team.RequireScope(p, d.scope); err != nil {
+				return refused(err)
 			}
 			var in In
 			if err := takes.read(r.Params.Arguments, &in); err != nil {
-				return failed(apierr.CodeInvalidRequest + ": " + err.Error()), nil
+				return refused(apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "%s", err))
 			}
-			ctx = requestOf(ctx)
 			out, err := call(ctx, in)
 			if err != nil {
-				code, detail := httpapi.Refusal(ctx, err)
-				return failed(code + ": " + detail), nil
+				return refused(err)
 			}
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text(out)}}, StructuredContent: out}, nil
 		})

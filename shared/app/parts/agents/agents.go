@@ -5,6 +5,7 @@ package agents
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"slices"
@@ -150,7 +151,7 @@ func addTool[In, Out any](s *mcp.Server, d description, call func(context.Contex
 	input, output := schemaFor[In](), schemaFor[Out]()
 	bound(input, d.most)
 	takes := newArguments(input)
-	s.AddTool(&mcp.Tool{Name: d.name, Title: d.title, Description: d.what, InputSchema: input, OutputSchema: output, Annotations: d.annotations(),
+	s.AddTool(&mcp.Tool{Name: d.name, Title: d.title, Description: d.what, InputSchema: encoded(input), OutputSchema: encoded(output), Annotations: d.annotations(),
 		Meta: mcp.Meta{scopeKey: string(d.scope)}},
 		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			p, ok := team.PrincipalFrom(ctx)
@@ -186,6 +187,15 @@ func schemaFor[T any]() *jsonschema.Schema {
 		panic(err) // the types are our own
 	}
 	return s
+}
+
+// encoded returns s as JSON, so that no list of tools encodes it again: that would be most of what the list costs.
+func encoded(s *jsonschema.Schema) json.RawMessage {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // the types are our own
+	}
+	return text
 }
 
 // failed returns the result of a failed call, with a text for the model.

@@ -331,9 +331,8 @@ func (m *mux) allOpen(r *http.Request) bool {
 func (m *mux) patterns(r *http.Request) iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-			probe := r.Clone(r.Context())
-			probe.Method = method
-			if _, pattern := m.Handler(probe); pattern != "" && !yield(method, pattern) {
+			probe := http.Request{Method: method, URL: r.URL, Host: r.Host} // all that a ServeMux looks at
+			if _, pattern := m.Handler(&probe); pattern != "" && !yield(method, pattern) {
 				return
 			}
 		}

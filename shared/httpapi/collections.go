@@ -125,8 +125,8 @@ func (h *collections) get(ctx context.Context, in *CollectionPath) (*collectionO
 
 type updateCollectionInput struct {
 	CollectionPath
-	IfMatch string `header:"If-Match"`
-	Body    struct{ patch[NewCollection] }
+	Conditions
+	Body struct{ patch[NewCollection] }
 }
 
 func (h *collections) update(ctx context.Context, in *updateCollectionInput) (*collectionOutput, error) {
@@ -153,7 +153,7 @@ func (h *collections) update(ctx context.Context, in *updateCollectionInput) (*c
 		if in.Body.has("defaultAccess") {
 			c.DefaultAccess = rule.Repeating(c.DefaultAccess)
 		}
-	}, preconditions(in.IfMatch, ""))
+	}, in.check())
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func (h *collections) update(ctx context.Context, in *updateCollectionInput) (*c
 
 func (h *collections) delete(ctx context.Context, in *struct {
 	CollectionPath
-	IfMatch string `header:"If-Match"`
+	Conditions
 }) (*struct{}, error) {
 	p, err := h.callerOf(ctx, in.ID)
 	if apierr.IsCode(err, apierr.CodeNotFound) {
@@ -171,7 +171,7 @@ func (h *collections) delete(ctx context.Context, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.Collections.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, p.Reader, preconditions(in.IfMatch, ""))
+	return nil, h.Collections.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, p.Reader, in.check())
 }
 
 // callerOf returns the caller if its key may use the collection. A key restricted to other

@@ -17,8 +17,8 @@ type ChangedDocument struct {
 
 type updateDocumentInput struct {
 	DocumentPath
-	IfMatch string `header:"If-Match"`
-	Body    struct{ patch[ChangedDocument] }
+	Conditions
+	Body struct{ patch[ChangedDocument] }
 }
 
 type updateDocumentOutput struct {
@@ -47,7 +47,7 @@ func (h *documents) update(ctx context.Context, in *updateDocumentInput) (*updat
 			f.Title, f.Metadata = changed.Title, changed.Metadata
 		},
 		SetsAccess: in.Body.has("access"), Access: rule,
-		Match: preconditions(in.IfMatch, ""), Who: whoOf(p), RequestID: requestFrom(ctx).id,
+		Match: in.check(), Who: whoOf(p), RequestID: requestFrom(ctx).id,
 	})
 	if err != nil {
 		return nil, err

@@ -254,13 +254,13 @@ func (h *documents) get(ctx context.Context, in *DocumentPath) (*documentOutput,
 
 func (h *documents) delete(ctx context.Context, in *struct {
 	DocumentPath
-	IfMatch string `header:"If-Match"`
+	Conditions
 }) (*struct{}, error) {
 	p, err := caller(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.Documents.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, whoOf(p), preconditions(in.IfMatch, ""))
+	return nil, h.Documents.Delete(ctx, p.TeamID, in.ID, requestFrom(ctx).id, whoOf(p), in.check())
 }
 
 // isPacked reports whether body may be base64 of a gzip stream: it starts like one.

@@ -10,6 +10,15 @@ import (
 // etag returns the strong entity tag (RFC 9110 section 8.8.3) of a version.
 func etag(version int64) string { return fmt.Sprintf(`"%x"`, version) }
 
+// Conditions are the headers on which a change depends. It is exported because huma reads embedded parameters only
+// from exported types.
+type Conditions struct {
+	IfMatch     string `header:"If-Match"`
+	IfNoneMatch string `header:"If-None-Match" hidden:"true"` // of use only to create, but it must not be ignored
+}
+
+func (c Conditions) check() func(version int64) error { return preconditions(c.IfMatch, c.IfNoneMatch) }
+
 // preconditions returns the check of If-Match and If-None-Match against the
 // current version of a resource, 0 when it does not exist (RFC 9110 section 13.1).
 func preconditions(ifMatch, ifNoneMatch string) func(version int64) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/document"
 )
@@ -14,12 +13,13 @@ import (
 // reads it, and so does the person once they may read the document again.
 const AccessChanged = apierr.CodeAccessChanged
 
-// withhold replaces those of answers that were made from a document that reader may not
-// read at this moment, or might not when it was deleted. A document that is gone also withholds
+// withhold replaces those of answers that were made from a document that asker may not
+// read at this moment, or might not when it was deleted. So an answer is not for a restricted key once
+// its document was moved out of the sources of the key. A document that is gone also withholds
 // an answer if not everyone read it when the answer was made: who lost it must not get it back
 // by its deletion.
-func (s *Service) withhold(ctx context.Context, teamID string, reader access.Reader, answers ...*Answer) error {
-	if reader.All() {
+func (s *Service) withhold(ctx context.Context, teamID string, asker Asker, answers ...*Answer) error {
+	if asker.Reader.All() && asker.Sources == nil {
 		return nil
 	}
 	var ids []string
@@ -33,7 +33,7 @@ func (s *Service) withhold(ctx context.Context, teamID string, reader access.Rea
 	if len(ids) == 0 {
 		return nil
 	}
-	hidden, gone, err := s.Unreadable(ctx, teamID, reader, ids)
+	hidden, gone, err := s.Unreadable(ctx, teamID, asker, ids)
 	if err != nil {
 		return err
 	}

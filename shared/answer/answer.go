@@ -138,9 +138,9 @@ type Service struct {
 	// Wait pauses a long poll between two reads. It returns the error of ctx when ctx
 	// ends.
 	Wait func(ctx context.Context) error
-	// Unreadable returns those of the documents with ids that reader may not read at this
+	// Unreadable returns those of the documents with ids that the asker may not read at this
 	// moment, and those that are gone.
-	Unreadable func(ctx context.Context, teamID string, reader access.Reader, ids []string) (unreadable, gone map[string]bool, _ error)
+	Unreadable func(ctx context.Context, teamID string, asker Asker, ids []string) (unreadable, gone map[string]bool, _ error)
 	// Warn receives each message that could not be sent. Its work is pending, so it
 	// will be sent again.
 	Warn func(w pending.Work, err error)

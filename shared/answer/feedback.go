@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/table"
 )
@@ -29,12 +28,11 @@ type Feedback struct {
 	At      int64  `json:"at"` // Unix milliseconds
 }
 
-// Rate stores feedback on an answer that the asker may read, in place of earlier feedback. It
-// returns a conflict while the question is not answered.
+// Rate stores feedback on an answer that the asker may read, in place of earlier feedback. What is
+// withheld from the asker stays stored. It returns a conflict while the question is not answered.
 func (s *Service) Rate(ctx context.Context, teamID string, asker Asker, questionID string, f Feedback) error {
-	asker.Reader = access.Everything() // what is withheld from the asker must stay stored
 	for {
-		a, err := s.Get(ctx, teamID, asker, questionID)
+		a, err := s.stored(ctx, teamID, asker, questionID)
 		if err != nil {
 			return err
 		}

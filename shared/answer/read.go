@@ -14,6 +14,16 @@ import (
 
 // Get returns an answer that the asker may read.
 func (s *Service) Get(ctx context.Context, teamID string, asker Asker, questionID string) (Answer, error) {
+	a, err := s.stored(ctx, teamID, asker, questionID)
+	if err != nil {
+		return Answer{}, err
+	}
+	err = s.withhold(ctx, teamID, asker, &a)
+	return a, err
+}
+
+// stored is Get of the answer as it is stored, also if it is withheld from the asker.
+func (s *Service) stored(ctx context.Context, teamID string, asker Asker, questionID string) (Answer, error) {
 	if !ValidID(questionID) {
 		return Answer{}, Missing()
 	}
@@ -31,8 +41,7 @@ func (s *Service) Get(ctx context.Context, teamID string, asker Asker, questionI
 	if a.State == deleted || !asker.mayRead(teamID, a) {
 		return Answer{}, Missing()
 	}
-	err = s.withhold(ctx, teamID, asker.Reader, &a)
-	return a, err
+	return a, nil
 }
 
 // Await is Get that waits until the answer has left Processing, at most for patience.
@@ -56,6 +65,19 @@ const pageBytes = 2 << 20
 
 // List returns the window w of the answers that the asker may read, newest first.
 func (s *Service) List(ctx context.Context, teamID string, asker Asker, w table.Window) (table.Slice[Answer], error) {
+	out, err := s.listStored(ctx, teamID, asker, w)
+	if err != nil {
+		return table.Slice[Answer]{}, err
+	}
+	answers := make([]*Answer, len(out.Entries))
+	for i := range out.Entries {
+		answers[i] = &out.Entries[i].Value
+	}
+	return out, s.withhold(ctx, teamID, asker, answers...)
+}
+
+// listStored is List of the answers as they are stored, also those that are withheld from the asker.
+func (s *Service) listStored(ctx context.Context, teamID string, asker Asker, w table.Window) (table.Slice[Answer], error) {
 	partition := teamList(teamID)
 	if asker.UserID != "" {
 		partition = userList(teamID, asker.UserID)
@@ -92,9 +114,5 @@ func (s *Service) List(ctx context.Context, teamID string, asker Asker, w table.
 	out.Entries = slices.DeleteFunc(out.Entries, func(e table.Entry[Answer]) bool {
 		return !asker.mayRead(teamID, e.Value) || e.Value.State == deleted
 	})
-	answers := make([]*Answer, len(out.Entries))
-	for i := range out.Entries {
-		answers[i] = &out.Entries[i].Value
-	}
-	return out, s.withhold(ctx, teamID, asker.Reader, answers...)
+	return out, nil
 }

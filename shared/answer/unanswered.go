@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"docent/shared/access"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -38,10 +37,9 @@ func (g Gap) Count() int { return g.NotFound + g.Failed + g.RatedDown }
 // were rated down, the largest first. It looks at the newest 2,000 questions that the asker may
 // read; all reports whether these were all.
 func (s *Service) Unanswered(ctx context.Context, teamID string, asker Asker, since time.Time) (gaps []*Gap, all bool, _ error) {
-	asker.Reader = access.Everything() // nothing of an answer is shown, only whether there was one
-	w := table.Window{Limit: 100}
+	w := table.Window{Limit: 100} // nothing of an answer is shown, only whether there was one
 	for read := 0; read < maxGapQuestions; {
-		slice, err := s.List(ctx, teamID, asker, w)
+		slice, err := s.listStored(ctx, teamID, asker, w)
 		if err != nil {
 			return nil, false, err
 		}

@@ -196,7 +196,7 @@ func newServices(b base, p Parts) *services {
 	outbox := &pending.Outbox{Queue: e.deliveries, Warn: warn}
 	s.events.Outbox = outbox
 	// Collections and documents need each other.
-	s.collections = &collection.Service{Table: e.table, Events: s.events, Work: e.documents, Now: b.now, NewID: newID, Warn: warn,
+	s.collections = &collection.Service{Table: e.table, Events: s.events, Work: e.documents, Now: b.now, NewID: newID, Warn: warn, KeepRule: document.KeepRule,
 		Contents: func(ctx context.Context, teamID string, c collection.Collection, reader access.Reader) (int64, bool, error) {
 			return s.documents.Contents(ctx, teamID, c.ID, reader, c.DefaultAccess)
 		}}
@@ -242,8 +242,8 @@ func newServices(b base, p Parts) *services {
 			return t.WebFetch, err
 		}}
 	s.answers = &answer.Service{Table: e.table, Events: s.events, Work: e.questions, Now: b.now, Wait: b.wait, Warn: warn,
-		Unreadable: func(ctx context.Context, teamID string, reader access.Reader, ids []string) (unreadable, gone map[string]bool, _ error) {
-			return s.documents.Unreadable(ctx, teamID, document.Who{Reader: reader}, ids)
+		Unreadable: func(ctx context.Context, teamID string, asker answer.Asker, ids []string) (unreadable, gone map[string]bool, _ error) {
+			return s.documents.Unreadable(ctx, teamID, document.Who{Reader: asker.Reader, Sources: asker.Sources}, ids)
 		}}
 	s.answering = s.answerer(b.onFinished)
 	s.sweeper = &pending.Sweeper{Table: e.table, Now: b.now, Queues: e.byTable(), Embeddings: e.embeddings, Extractions: e.extractions, GiveUp: s.giveUp, Patience: patience}

@@ -64,6 +64,9 @@ type Service struct {
 	// Contents returns the number of documents of a collection, for the event of its
 	// deletion, and whether reader may read them all; nil: the event has no count.
 	Contents func(ctx context.Context, teamID string, c Collection, reader access.Reader) (documents int64, readable bool, err error)
+	// KeepRule returns what stores the default rule of a collection that is deleted, so that it still holds for answers
+	// that were made from its documents; nil: it is forgotten.
+	KeepRule func(teamID, id string, rule *access.Rule) []table.Op
 	// Warn logs that a message could not be sent. The sweeper sends it again,
 	// because the work is pending.
 	Warn func(w pending.Work, err error)

@@ -187,11 +187,15 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, read
 		}
 		work := pending.Work{Kind: pending.RemoveCollection, TeamID: teamID, ID: id,
 			At: s.Now().UnixMilli(), RequestID: requestID}
-		err = event.Write(ctx, []audit.Event{deleted},
+		ops := []table.Op{
 			table.Delete{Key: Key(teamID, id), If: table.VersionIs(current.Version)},
 			table.Add{Key: countKey(teamID), By: map[string]int64{"n": -1}},
 			work.Promise(),
-		)
+		}
+		if s.KeepRule != nil {
+			ops = append(ops, s.KeepRule(teamID, id, current.DefaultAccess)...)
+		}
+		err = event.Write(ctx, []audit.Event{deleted}, ops...)
 		if table.AsConditionFailed(err) != nil {
 			continue
 		}

@@ -73,7 +73,7 @@ func (s *Service) remove(ctx context.Context, teamID string, r record, byDefault
 		table.Delete{Key: failureKey(teamID, r.ID)},
 		work.Promise(),
 	}, listDeletes(teamID, r.Entry)...)
-	ops = append(ops, keepRule(teamID, r.ID, cmp.Or(r.Access, byDefault))...)
+	ops = append(ops, KeepRule(teamID, r.ID, cmp.Or(r.Access, byDefault))...)
 	if err := claim.Write(ctx, events, append(ops, more...)...); err != nil {
 		return fmt.Errorf("delete document: %w", err)
 	}

@@ -16,9 +16,9 @@ const readAtOnce = 64
 
 // Unreadable returns those of the documents and items with ids that who may not read at
 // this moment, or might not when they were deleted, and those that are gone, themselves or
-// with their source.
+// with their source. None is gone for who reads everything.
 func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []string) (unreadable, gone map[string]bool, _ error) {
-	if who.Reader.All() || len(ids) == 0 {
+	if who.Reader.All() && who.Sources == nil || len(ids) == 0 {
 		return nil, nil, nil
 	}
 	defaults := s.defaultsFor(ctx, teamID, who)
@@ -32,6 +32,7 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []
 	for _, id := range ids {
 		gone[id] = true
 	}
+	removed := map[string][]string{} // documents without a rule of their own, by their source, which is gone
 	var byDefault map[string]*access.Rule
 	for begun := 0; begun < len(keys) || begun == 0; begun += readAtOnce {
 		items, err := s.Table.BatchGet(ctx, keys[begun:min(begun+readAtOnce, len(keys))])
@@ -46,28 +47,38 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []
 		for _, item := range items {
 			e := entryFrom(item)
 			rule, live := byDefault[e.CollectionID]
-			if live {
+			switch {
+			case live:
 				delete(gone, e.ID)
+			case e.Access == nil:
+				removed[e.CollectionID] = append(removed[e.CollectionID], e.ID)
 			}
-			if !who.reads(e, rule) {
+			if !who.uses(e.CollectionID) || !who.reads(e, rule) {
 				unreadable[e.ID] = true
 			}
 		}
 	}
-	if err := s.unreadableOfGone(ctx, teamID, who, gone, unreadable); err != nil {
+	if who.Reader.All() {
+		return unreadable, nil, nil
+	}
+	if err := s.unreadableOfGone(ctx, teamID, who, gone, removed, unreadable); err != nil {
 		return nil, nil, err
 	}
 	return unreadable, gone, nil
 }
 
-// unreadableOfGone adds those of gone to unreadable that who might not read when they were deleted. Who lost a document
-// must not get an answer back by its deletion.
-func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, gone, unreadable map[string]bool) error {
-	ids := map[table.Key]string{}
+// unreadableOfGone adds those of gone to unreadable that who might not read when they were deleted, and those of
+// removed, by their source, that who might not read when that was. Who lost a document must not get an answer back by
+// its deletion.
+func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, gone map[string]bool, removed map[string][]string, unreadable map[string]bool) error {
+	ids := map[table.Key][]string{}
 	for id := range gone {
 		if isID(id) {
-			ids[ruledKey(teamID, id)] = id
+			ids[ruledKey(teamID, id)] = []string{id}
 		}
+	}
+	for sourceID, of := range removed {
+		ids[ruledKey(teamID, sourceID)] = of
 	}
 	for keys := range slices.Chunk(slices.Collect(maps.Keys(ids)), readAtOnce) {
 		items, err := s.Table.BatchGet(ctx, keys)
@@ -75,16 +86,20 @@ func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, 
 			return fmt.Errorf("read who might read what is deleted: %w", err)
 		}
 		for _, item := range items {
-			if !who.Reader.MayRead(access.Decode(item.Strings[accessField]), nil) {
-				unreadable[ids[item.Key]] = true
+			if who.Reader.MayRead(ruleOf(item), nil) {
+				continue
+			}
+			for _, id := range ids[item.Key] {
+				unreadable[id] = true
 			}
 		}
 	}
 	return nil
 }
 
-// keepRule returns what stores the rule that a document has when it is deleted, if it has one.
-func keepRule(teamID, id string, rule *access.Rule) []table.Op {
+// KeepRule returns what stores the rule that a document, or a source with its documents, has when it is deleted, if it
+// has one.
+func KeepRule(teamID, id string, rule *access.Rule) []table.Op {
 	if rule == nil {
 		return nil // that of an earlier document stays: it may hide an answer that was made from that
 	}
@@ -92,6 +107,20 @@ func keepRule(teamID, id string, rule *access.Rule) []table.Op {
 	storeAccess(item, rule)
 	return []table.Op{table.Put{Item: item}}
 }
+
+// keptRule returns the rule that KeepRule stored; nil: none.
+func (s *Service) keptRule(ctx context.Context, teamID, id string) (*access.Rule, error) {
+	item, err := s.Table.Get(ctx, ruledKey(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil //nolint:nilnil // no rule
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read who might read what is deleted: %w", err)
+	}
+	return ruleOf(item), nil
+}
+
+func ruleOf(item table.Item) *access.Rule { return access.Decode(item.Strings[accessField]) }
 
 // Rules returns the rule of a document of a collection and the default rule of the
 // collection, each nil for none. It returns an error for a document that does not exist.

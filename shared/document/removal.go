@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/access"
 	"docent/shared/pending"
 	"docent/shared/search"
 	"docent/shared/table"
@@ -83,8 +84,12 @@ func (w *Worker) removeCollection(ctx context.Context, work pending.Work) error 
 			break
 		}
 	}
-	err := forEach(ctx, entries, func(ctx context.Context, e Entry) error {
-		return w.removeFrom(ctx, work, e)
+	byDefault, err := w.keptRule(ctx, work.TeamID, work.ID)
+	if err != nil {
+		return err
+	}
+	err = forEach(ctx, entries, func(ctx context.Context, e Entry) error {
+		return w.removeFrom(ctx, work, e, byDefault)
 	})
 	if err != nil {
 		return err
@@ -98,9 +103,9 @@ func (w *Worker) removeCollection(ctx context.Context, work pending.Work) error 
 	return w.Table.Write(ctx, table.Delete{Key: work.Key()})
 }
 
-// removeFrom removes one document of a deleted collection, unless it was moved to
+// removeFrom removes one document of a deleted collection with the default rule byDefault, unless it was moved to
 // another one in the meantime.
-func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) error {
+func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry, byDefault *access.Rule) error {
 	leftover := table.Delete{Key: sourceKey(work.TeamID, e)}
 	item, err := w.Table.Get(ctx, recordKey(work.TeamID, e.ID))
 	if errors.Is(err, table.ErrNotFound) {
@@ -122,7 +127,7 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry) err
 		table.Delete{Key: indexing(work.TeamID, r.ID, r.version).Key()},
 		table.Delete{Key: extraction(work.TeamID, r.ID, r.version).Key()},
 	}, listDeletes(work.TeamID, r.Entry)...)
-	ops = append(ops, keepRule(work.TeamID, r.ID, r.Access)...)
+	ops = append(ops, KeepRule(work.TeamID, r.ID, cmp.Or(r.Access, byDefault))...)
 	if err := w.Table.Write(ctx, ops...); table.AsConditionFailed(err) == nil {
 		return err
 	}

@@ -25,7 +25,8 @@ func failureKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "failure"}
 }
 
-// ruledKey is of the rule that a document had when it was deleted. A document without one leaves none.
+// ruledKey is of the rule that a document had when it was deleted, or of the default rule that a source had. Without a
+// rule nothing is left.
 func ruledKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "ruled"}
 }

@@ -12,6 +12,7 @@ import (
 	"docent/shared/apierr"
 	"docent/shared/audit"
 	"docent/shared/collection"
+	"docent/shared/document"
 	"docent/shared/pending"
 	"docent/shared/table"
 )
@@ -178,6 +179,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string) erro
 		table.Delete{Key: secretsKey(id)},
 		table.Add{Key: countKey(teamID), By: map[string]int64{"n": -1}},
 		work.Promise()}
+	ops = append(ops, document.KeepRule(teamID, id, d.DefaultAccess)...)
 	forget := s.forgetting(teamID, d)
 	if forget != nil {
 		ops = append(ops, table.Delete{Key: syncKey(teamID, id)}, forget.Promise())

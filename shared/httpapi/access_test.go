@@ -490,6 +490,28 @@ func TestPuttingADocumentAgain(t *testing.T) {
 	a.do(call{"PUT", "/documents", x.key, map[string]any{"collectionId": wiki, "uri": "https://wiki.test/a", "title": "A", "body": "x", "keepAccess": true, "access": only}, nil}).wantCode(t, 400, "invalid-request")
 }
 
+// A name that nobody had opens to whoever has it when something is read: to nobody by a name that they had before.
+func TestANewNameOpensAtOnceAndTheOldOneCloses(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.provisioned("acme")
+	ada := a.newColleague(x, "ada@acme.test")
+	wiki := a.newCollection(x.key, "wiki")
+	reads := func(id string) bool { return a.do(call{"GET", "/documents/" + id, ada.key, nil, nil}).StatusCode == 200 }
+	next := a.putWith(x.key, wiki, "https://wiki.test/next", map[string]any{"users": []string{"ada.lovelace@acme.test"}}).want(t, 200).text(t, "id")
+	if reads(next) {
+		t.Error("ada reads by a name that she does not have yet")
+	}
+	a.rename(x, ada, "ada.lovelace@acme.test")
+	before := a.putWith(x.key, wiki, "https://wiki.test/before", map[string]any{"users": []string{"ada@acme.test"}}).want(t, 200).text(t, "id")
+	if !reads(next) {
+		t.Error("ada does not read by her new name")
+	}
+	if reads(before) {
+		t.Error("ada reads by the name that she had")
+	}
+}
+
 // How many items a source has, and which one could not be read, is about items that not everyone may read.
 func TestWhoSeesHowASourceIsSynced(t *testing.T) {
 	t.Parallel()

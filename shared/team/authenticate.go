@@ -109,6 +109,7 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 		return Authentication{}, unauthorized()
 	}
 	now, hash := s.Now(), hashSecret(secret)
+	begun := s.known.begin()
 	k, inMemory := s.known.get(id, now)
 	if inMemory && (c.again || !k.key.matches(hash, now)) { // rotated since, or a wrong secret
 		inMemory = false
@@ -132,7 +133,7 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 	var limits []quota.State
 	if !c.again {
 		var err error
-		if limits, err = s.admit(k, inMemory, now); err != nil {
+		if limits, err = s.admit(k, inMemory, now, begun); err != nil {
 			return Authentication{Principal: k.principal()}, err
 		}
 	}
@@ -153,7 +154,7 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 		}
 	}
 	if !inMemory {
-		s.known.put(k, now)
+		s.known.put(k, now, begun)
 	}
 	p := k.principal()
 	p.ExpiresAt = k.key.endOf(hash)
@@ -169,13 +170,13 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 
 // admit asks Admit whether the key may be used now. A refused team or scim key stays cached, so
 // that refusing it again takes no round trip; the user of another key is not known yet.
-func (s *Service) admit(k known, inMemory bool, now time.Time) ([]quota.State, error) {
+func (s *Service) admit(k known, inMemory bool, now time.Time, begun uint64) ([]quota.State, error) {
 	if s.Admit == nil {
 		return nil, nil
 	}
 	limits, err := s.Admit(k.key.TeamID, k.key.id)
 	if err != nil && !inMemory && k.key.UserID == "" {
-		s.known.put(k, now)
+		s.known.put(k, now, begun)
 	}
 	return limits, err
 }

@@ -22,9 +22,10 @@ type known struct {
 // cache contains the keys that were accepted recently. Refused keys are not cached, so guessing
 // cannot fill it. The zero cache is empty and ready.
 type cache struct {
-	mu     sync.Mutex
-	byID   map[string]*list.Element // of *cached
-	oldest list.List                // ordered by time of read, oldest first
+	mu      sync.Mutex
+	byID    map[string]*list.Element // of *cached
+	oldest  list.List                // ordered by time of read, oldest first
+	changes uint64                   // how often remove and removeUser were called
 }
 
 type cached struct {
@@ -46,11 +47,21 @@ func (c *cache) get(id string, now time.Time) (known, bool) {
 	return e.known, true
 }
 
-// put caches k, read at readAt or later. If the cache is full, it drops the key with the oldest
-// read.
-func (c *cache) put(k known, readAt time.Time) {
+// begin returns what put needs of the time before a key and its user are read.
+func (c *cache) begin() (begun uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return c.changes
+}
+
+// put caches k, read at readAt or later, and after begin returned begun. If something was removed since, k may be outdated and
+// is not cached. If the cache is full, it drops the key with the oldest read.
+func (c *cache) put(k known, readAt time.Time, begun uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if begun != c.changes {
+		return
+	}
 	e := &cached{known: k, readAt: readAt}
 	if element, ok := c.byID[k.key.id]; ok {
 		e.touchedAt = element.Value.(*cached).touchedAt
@@ -68,9 +79,23 @@ func (c *cache) put(k known, readAt time.Time) {
 	c.byID[k.key.id] = c.oldest.PushBack(e)
 }
 
+// removeUser removes the keys of a user.
+func (c *cache) removeUser(teamID, userID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changes++
+	for id, element := range c.byID {
+		if k := element.Value.(*cached).key; k.UserID == userID && k.TeamID == teamID {
+			c.oldest.Remove(element)
+			delete(c.byID, id)
+		}
+	}
+}
+
 func (c *cache) remove(id string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.changes++
 	if element, ok := c.byID[id]; ok {
 		c.oldest.Remove(element)
 		delete(c.byID, id)

@@ -44,7 +44,9 @@ func (s *Service) PutUser(ctx context.Context, teamID string, u User) error {
 // Cache is the cache of keys, with nothing but their ids.
 type Cache struct{ c cache }
 
-func (c *Cache) Put(id string, readAt time.Time) { c.c.put(known{key: record{id: id}}, readAt) }
+func (c *Cache) Put(id string, readAt time.Time) {
+	c.c.put(known{key: record{id: id}}, readAt, c.c.begin())
+}
 
 func (c *Cache) Has(id string, now time.Time) bool {
 	k, ok := c.c.get(id, now)

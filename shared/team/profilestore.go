@@ -115,6 +115,7 @@ func (s *Service) ReplaceProfile(ctx context.Context, teamID string, before, aft
 	if err := s.write(ctx, teamID, replaceEvents(before, after), ops); err != nil {
 		return fmt.Errorf("change user %s: %w", after.ID, err)
 	}
+	s.known.removeUser(teamID, after.ID) // rules may open to the name
 	if before.Active && !after.Active {
 		_, err = s.RevokeUserKeys(ctx, teamID, after.ID)
 	}
@@ -143,6 +144,7 @@ func (s *Service) DeleteProfile(ctx context.Context, teamID string, p Profile) e
 	if err := s.write(ctx, teamID, removeEvents(p), ops); err != nil {
 		return fmt.Errorf("delete user %s: %w", p.ID, err)
 	}
+	s.known.removeUser(teamID, p.ID)
 	return nil
 }
 

@@ -8,7 +8,8 @@
 //
 // A key and its user are read once and then cached for 9 seconds. A read may be a
 // second old, so a revoked key, a deactivated user or a removed role has no effect
-// after 10 seconds. Round trips in sequence:
+// after 10 seconds, and with the next request in the process that made the change. The same
+// holds for a new userName, by which rules may open. Round trips in sequence:
 //
 //	team or scim key   0 if cached, otherwise 1 (the key)
 //	session            1 if cached (the count), otherwise 2 (the session; then its user, its last use and the count in parallel)

@@ -43,7 +43,9 @@ func Person(id, name string, groups []Group) Reader {
 		}
 		tokens = append(tokens, groupID(g.ID), groupName(g.ID))
 		if g.DisplayName != "" {
-			tokens = append(tokens, groupName(g.DisplayName))
+			for _, form := range fold.Forms(g.DisplayName) {
+				tokens = append(tokens, "G:"+Token(form))
+			}
 		}
 		if g.ExternalID != "" {
 			tokens = append(tokens, groupName(g.ExternalID))

@@ -88,7 +88,7 @@ func (r *Rule) Equal(other *Rule) bool {
 }
 
 // Repeating returns r, written in place of old, with the ids that old has for the same names, in any
-// case. So writing a rule again, as programs do every night, moves no right to somebody who took the
+// case and Unicode normal form. So writing a rule again, as programs do every night, moves no right to somebody who took the
 // name of another in the meantime. What old has no id for keeps what it means in r.
 func (r *Rule) Repeating(old *Rule) *Rule {
 	if r == nil || old == nil {
@@ -101,12 +101,12 @@ func repeating(entries, old []Entry) []Entry {
 	ids := map[string]string{} // by folded name
 	for _, o := range slices.Backward(old) {
 		if o.ID != "" {
-			ids[fold.Text(o.Name)] = o.ID
+			ids[fold.Composed(o.Name)] = o.ID
 		}
 	}
 	out := slices.Clone(entries)
 	for i, e := range out {
-		if id, ok := ids[fold.Text(e.Name)]; ok {
+		if id, ok := ids[fold.Composed(e.Name)]; ok {
 			out[i].ID = id
 		}
 	}

@@ -120,7 +120,7 @@ func (o *bulkOperation) endpoint() string {
 var uniqueNames = map[string]string{"users": "userName", "groups": "displayName"}
 
 // givenName returns the unique name that a POST or PUT gives its resource, the same for names that
-// differ in case, or "".
+// differ in case or in their Unicode normal form, or "".
 func (o *bulkOperation) givenName() string {
 	if o.method == http.MethodPatch {
 		return ""
@@ -130,7 +130,7 @@ func (o *bulkOperation) givenName() string {
 	if name == "" {
 		return ""
 	}
-	return o.endpoint() + "/" + fold.Text(name)
+	return o.endpoint() + "/" + fold.Composed(name)
 }
 
 // mayRename reports whether a PATCH may change the unique name of its resource.

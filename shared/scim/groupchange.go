@@ -235,7 +235,7 @@ func groupOps(teamID string, before, after group) ([]table.Op, error) {
 func (s *Service) writeGroup(ctx context.Context, teamID string, after group, events []audit.Event, ops []table.Op) error {
 	defer s.Names.forget(teamID, after.ID)
 	err := s.Events.OrSilent(s.Table).Write(ctx, teamID, events, ops...)
-	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == groupNameKey(teamID, after.name()) {
+	if failed := table.AsConditionFailed(err); failed != nil && slices.Contains(groupNameKeys(teamID, after.name()), failed.Key) {
 		return nameTaken()
 	}
 	if err = conflicting(err); err != nil {
@@ -255,7 +255,7 @@ func (s *Service) checkName(ctx context.Context, teamID string, before, after gr
 		return nil
 	}
 	others, err := s.groupsByName(ctx, teamID, after.name())
-	if err == nil && len(others) > 0 && others[0] != after.ID {
+	if err == nil && slices.ContainsFunc(others, func(id string) bool { return id != after.ID }) {
 		return nameTaken()
 	}
 	return err

@@ -52,6 +52,16 @@ func groupNameKey(teamID, name string) table.Key {
 	return identity(teamID+"/groupNames", hashed(fold.Text(name)))
 }
 
+// groupNameKeys returns the keys under which a group with the name may be: that of the name as it is spelled, and those of its other
+// Unicode normal forms. A group is stored under its own spelling, and a name that is taken in one of them is taken in all.
+func groupNameKeys(teamID, name string) []table.Key {
+	var keys []table.Key
+	for _, form := range fold.Forms(name) {
+		keys = append(keys, groupNameKey(teamID, form))
+	}
+	return keys
+}
+
 func groupIndexKey(teamID, externalID, id string) table.Key {
 	return identity(teamID+"/groupsBy/externalId", hashed(externalID)+"/"+id)
 }
@@ -148,6 +158,11 @@ func indexOps(teamID string, before, after group) []table.Op {
 	if before.name() == "" || old != next {
 		ops = append(ops, table.Put{If: table.Absent(),
 			Item: table.Item{Key: next, Version: 1, Strings: map[string]string{"group": after.ID}}})
+		for _, k := range groupNameKeys(teamID, after.name()) {
+			if k != next && (before.name() == "" || k != old) {
+				ops = append(ops, table.Check{Key: k, If: table.Absent()})
+			}
+		}
 		if before.name() != "" {
 			ops = append(ops, table.Delete{Key: old})
 		}
@@ -181,16 +196,20 @@ func (s *Service) groupResource(g group, members []member) map[string]any {
 	return resource
 }
 
-// groupsByName returns the ids of the groups with the name: one or none.
+// groupsByName returns the ids of the groups with the name: one or none, or more if an earlier release stored the name in several
+// spellings. That with the name as it is spelled is the first.
 func (s *Service) groupsByName(ctx context.Context, teamID, name string) ([]string, error) {
-	item, err := s.Table.Get(ctx, groupNameKey(teamID, name))
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil
-	}
+	keys := groupNameKeys(teamID, name)
+	items, err := s.Table.BatchGet(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read group name: %w", err)
 	}
-	return []string{item.Strings["group"]}, nil
+	slices.SortStableFunc(items, func(a, b table.Item) int { return slices.Index(keys, a.Key) - slices.Index(keys, b.Key) })
+	var ids []string
+	for _, item := range items {
+		ids = append(ids, item.Strings["group"])
+	}
+	return ids, nil
 }
 
 func (s *Service) groupsByExternalID(ctx context.Context, teamID, externalID string) ([]string, error) {

@@ -93,11 +93,12 @@ func (s *Service) resolveGroups(ctx context.Context, teamID string, ids map[stri
 		if team.IsID(name) {
 			asIDs = append(asIDs, name)
 		}
-		k := groupNameKey(teamID, name)
-		if byKey[k] == nil {
-			keys = append(keys, k)
+		for _, k := range groupNameKeys(teamID, name) {
+			if byKey[k] == nil {
+				keys = append(keys, k)
+			}
+			byKey[k] = append(byKey[k], name)
 		}
-		byKey[k] = append(byKey[k], name)
 	}
 	items, err := s.Table.BatchGet(ctx, keys)
 	if err != nil {
@@ -105,7 +106,9 @@ func (s *Service) resolveGroups(ctx context.Context, teamID string, ids map[stri
 	}
 	for _, item := range items {
 		for _, name := range byKey[item.Key] {
-			ids[name] = item.Strings["group"]
+			if ids[name] == "" || item.Key == groupNameKey(teamID, name) { // as it is spelled, if a group has that
+				ids[name] = item.Strings["group"]
+			}
 		}
 	}
 	existing, err := s.groups(ctx, teamID, asIDs)

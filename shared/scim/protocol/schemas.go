@@ -115,7 +115,7 @@ func password() *Attribute {
 }
 
 var groupSchema = &Schema{ID: GroupURN, Name: "Group", Description: "Group", Attributes: []*Attribute{
-	text("displayName", "The group's name; unique in the team without regard to case.").required().unique(),
+	text("displayName", "The group's name; unique in the team without regard to case.").required().unique().compose(),
 	list("members", "The users in the group.",
 		text("value", "The id of a user of the team.").exact().required().changes(immutable),
 		text("$ref", "Where the user is.").of(referenceKind, "User").changes(immutable).derive(),

@@ -99,6 +99,9 @@ func (e Event) OCSF() map[string]any {
 	if len(e.Counts) > 0 {
 		unmapped["counts"] = e.Counts
 	}
+	if e.TargetCount > 0 {
+		unmapped["targetCount"] = e.TargetCount // of which only MaxTargets are named
+	}
 	if len(unmapped) > 0 {
 		o["unmapped"] = unmapped
 	}

@@ -171,6 +171,20 @@ func TestEventsAreValidOCSF(t *testing.T) {
 	}
 }
 
+// TestOCSFSaysHowManyTargetsThereAre: an event names only some of the members of a large change.
+func TestOCSFSaysHowManyTargetsThereAre(t *testing.T) {
+	t.Parallel()
+	e := audit.Event{Type: audit.SCIMGroupMemberAdded, TeamID: teamID, Sequence: 7, Targets: []audit.Target{{Type: audit.TargetGroup, ID: "g"}, {Type: audit.TargetUser, ID: "u"}}, TargetCount: 151}
+	unmapped, _ := e.OCSF()["unmapped"].(map[string]any)
+	if unmapped["targetCount"] != 151 {
+		t.Errorf("unmapped is %v", unmapped)
+	}
+	e.TargetCount = 0
+	if unmapped, ok := e.OCSF()["unmapped"]; ok {
+		t.Errorf("unmapped is %v, though all targets are named", unmapped)
+	}
+}
+
 // TestOCSFCheckFindsFaults checks that the test above can fail.
 func TestOCSFCheckFindsFaults(t *testing.T) {
 	t.Parallel()

@@ -363,3 +363,9 @@ func (c *crash) verify() (files int) {
 		c.done.Load(), crashKills, c.retries.Load(), there, indexed, files, gone, states)
 	return files
 }
+
+func pageURI(name string) string { return "https://crash.test/" + name }
+
+func (c *crash) page(name, body string) map[string]string {
+	return map[string]string{"collectionId": c.collection, "uri": pageURI(name), "title": "T", "body": body}
+}

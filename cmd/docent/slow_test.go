@@ -82,12 +82,6 @@ func TestSlowClientsDoNotStopOthers(t *testing.T) {
 	c.terminate()
 }
 
-func pageURI(name string) string { return "https://crash.test/" + name }
-
-func (c *crash) page(name, body string) map[string]string {
-	return map[string]string{"collectionId": c.collection, "uri": pageURI(name), "title": "T", "body": body}
-}
-
 // must sends a request once; the reply must be 200.
 func (c *crash) must(method, path string, body any) {
 	c.t.Helper()

@@ -70,15 +70,15 @@ var functions = []function{
 	{"admin", "teams, keys, data sources and webhooks", 512, gatewayTimeout,
 		grant{writes: served(table.Collections, table.Documents), reads: []string{table.Answers}, sends: []string{documents, syncs, deliveries}, secrets: writes}},
 	{"answering", "answers the questions in its queue", 1024, 120,
-		grant{writes: []string{table.Answers, table.Events, table.Usage}, reads: []string{table.Collections, table.Documents, table.Identities, table.Index},
+		grant{writes: []string{table.Answers, table.Events, table.Usage, table.Index}, reads: []string{table.Collections, table.Documents, table.Identities},
 			objects: reads, sends: []string{deliveries}, takes: []string{questions}, model: true, embeds: true}},
 	{"answers", "questions and answers", 1024, gatewayTimeout,
-		grant{writes: served(table.Answers), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads,
+		grant{writes: served(table.Answers, table.Index), reads: []string{table.Collections, table.Documents}, objects: reads, // a search plans the repair of the index
 			sends: []string{questions, deliveries}, model: true, embeds: true}}, // it answers questions whose answers are streamed
 	{"collections", "collections", 512, gatewayTimeout,
 		grant{writes: served(table.Collections, table.Documents), sends: []string{documents, deliveries}}},
 	{"context", "search and tools", 1024, gatewayTimeout,
-		grant{writes: served(table.Answers), reads: []string{table.Collections, table.Documents, table.Index}, objects: reads,
+		grant{writes: served(table.Answers, table.Index), reads: []string{table.Collections, table.Documents}, objects: reads, // a search plans the repair of the index
 			sends: []string{questions, deliveries}, model: true, embeds: true}}, // an agent may ask; a model may write research
 	{"dashboard", "the pages of the dashboard, and signing in", 512, gatewayTimeout,
 		grant{writes: served(), sends: []string{deliveries}, secrets: reads}}, // the client's secret at an OpenID Connect provider

@@ -345,7 +345,8 @@ func (s *searchRun) addNeighbours() error {
 		if !ok {
 			return err
 		}
-		s.index.fault(s.ctx, fmt.Errorf("segment of vectors %s: %w", s.near.drop(fault.segment).id, fault.err))
+		dropped := s.near.drop(fault.segment)
+		s.index.repair(s.ctx, s.teamID, dropped, fmt.Errorf("segment of vectors %s: %w", dropped.id, fault.err))
 		others, err = s.near.join(s.candidates)
 	}
 	s.typical = typicalCosine(s.candidates)

@@ -68,7 +68,7 @@ func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, er
 			near = vectors.nearness(asked)
 		default:
 			at := slices.Index(words.segments, fault.segment)
-			ix.fault(ctx, fmt.Errorf("segment %s: %w", words.records[at].id, fault.err))
+			ix.repair(ctx, teamID, words.records[at], fmt.Errorf("segment %s: %w", words.records[at].id, fault.err))
 			words.records, words.segments = slices.Delete(words.records, at, at+1), slices.Delete(words.segments, at, at+1)
 		}
 	}
@@ -115,7 +115,7 @@ func (ix *Index) openFor(ctx context.Context, teamID string, q Query) ([]record,
 		for i, s := range segments {
 			if s == nil {
 				if faults[i] != nil {
-					ix.fault(ctx, faults[i])
+					ix.repair(ctx, teamID, records[i], faults[i])
 				}
 				continue
 			}

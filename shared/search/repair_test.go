@@ -1,0 +1,126 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"docent/shared/app/faulttest"
+	"docent/shared/search"
+)
+
+// largest returns the name of the largest segment.
+func largest(t *testing.T, x *search.Index) (name string) {
+	t.Helper()
+	size := int64(0)
+	for f, err := range x.Blobs.List(t.Context(), "segments/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Size > size {
+			name, size = f.Name, f.Size
+		}
+	}
+	return name
+}
+
+// damage changes one byte of a blob.
+func damage(t *testing.T, x *search.Index, name string, place func(size int) int) {
+	t.Helper()
+	data, err := x.Blobs.Get(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = slices.Clone(data)
+	data[place(len(data))] ^= 1
+	if err := errors.Join(x.Blobs.Delete(t.Context(), name), x.Blobs.Put(t.Context(), name, data)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestASearchThatMeetsDamageHasItRepaired: nothing is put or merged afterwards, and yet the documents of the damaged segment are found
+// again. Until then the query that met the damage goes on without the segment.
+func TestASearchThatMeetsDamageHasItRepaired(t *testing.T) {
+	t.Parallel()
+	const documents = 400
+	for name, c := range map[string]struct {
+		ranged int
+		place  func(size int) int // nil: the file is missing
+	}{
+		"read whole":         {1 << 30, func(size int) int { return size / 2 }},
+		"postings by range":  {1, func(int) int { return 4096 + 100 }},
+		"documents by range": {1, func(size int) int { return size - 1000 - 24*documents/2 }},
+		"the footer":         {1, func(size int) int { return size - 20 }},
+		"missing":            {1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made, lib, _ := newIndex(t)
+			var docs []search.Document
+			for i := range documents {
+				docs = append(docs, doc("wiki", fmt.Sprint("large ", i), fmt.Sprintf("zebra word%d other%d", i, i/7), 1))
+			}
+			publish(t, made, lib, docs...)
+			publish(t, made, lib, doc("wiki", "small", "zebra", 1))
+			if c.place != nil {
+				damage(t, made, largest(t, made), c.place)
+			} else if err := made.Blobs.Delete(t.Context(), largest(t, made)); err != nil {
+				t.Fatal(err)
+			}
+			x := again(made, 0)
+			x.ReadByRange(c.ranged)
+			var faults atomic.Int64
+			x.OnFault = func(context.Context, error) { faults.Add(1) }
+			question := search.Query{Text: "zebra", Limit: 200}
+			var searches sync.WaitGroup
+			for range 4 {
+				searches.Go(func() {
+					if titles, _ := ask(t, x, question); !slices.Equal(titles, []string{"small"}) {
+						t.Errorf("found %d in a damaged segment", len(titles))
+					}
+				})
+			}
+			searches.Wait()
+			if n := faults.Load(); n < 4 {
+				t.Errorf("%d of 4 searches reported the damage", n)
+			}
+			if all := works(t, x); len(all) != 1 {
+				t.Fatalf("planned %v", all)
+			}
+			rebuild(t, rebuilder(x).SliceOf(1000))
+			holds(t, x, lib)
+			if titles, _ := ask(t, x, question); len(titles) < 50 {
+				t.Errorf("found %d after the repair", len(titles))
+			}
+		})
+	}
+}
+
+// TestASearchGoesOnIfARepairIsNotPlanned: the table takes no writes, as on a full disk.
+func TestASearchGoesOnIfARepairIsNotPlanned(t *testing.T) {
+	t.Parallel()
+	made, lib, _ := newIndex(t)
+	publish(t, made, lib, doc("wiki", "large", "zebra "+newZipfText().words(500), 1))
+	publish(t, made, lib, doc("wiki", "small", "zebra", 1))
+	damage(t, made, largest(t, made), func(size int) int { return size / 2 })
+	x := again(made, 0)
+	plan := &faulttest.Plan{}
+	x.Table = faulttest.Table{Store: made.Table, Plan: plan}
+	var faults []error
+	x.OnFault = func(_ context.Context, err error) { faults = append(faults, err) }
+	for try := range 2 {
+		plan.Arm(faulttest.FailBefore, 2) // after the list of segments
+		titles, _ := ask(t, x, search.Query{Text: "zebra"})
+		if failed := plan.Disarm(); !strings.HasPrefix(failed, "Write") {
+			t.Fatalf("failed: %q", failed)
+		}
+		if !slices.Equal(titles, []string{"small"}) || len(faults) != try+1 {
+			t.Errorf("try %d: found %q, reported %v", try, titles, faults)
+		}
+	}
+}

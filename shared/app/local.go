@@ -68,7 +68,7 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 		return nil, err
 	}
 	store, err := bolt.Open(filepath.Join(dataDir, databaseFile),
-		bolt.Options{Remove: []string{queueTable}, Now: o.Now, NoSync: o.NoSync})
+		bolt.Options{Remove: []string{queueTable}, Now: o.Now, Fresh: isFresh(dataDir), NoSync: o.NoSync})
 	if errors.Is(err, bolt.ErrInUse) {
 		return nil, fmt.Errorf("%w: %s", ErrInUse, dataDir)
 	}
@@ -91,6 +91,16 @@ func HasData(dataDir string) bool {
 		}
 	}
 	return false
+}
+
+// isFresh reports whether nothing was stored in the directory dataDir yet: what is made right after the database is missing.
+func isFresh(dataDir string) bool {
+	for _, name := range []string{blobsFolder, keyFile} {
+		if _, err := os.Lstat(filepath.Join(dataDir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error {

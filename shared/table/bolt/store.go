@@ -52,6 +52,7 @@ type Options struct {
 	Tables []string         // the tables that exist; nil: table.Names
 	Remove []string         // tables of earlier versions: Open deletes them with their items, none of which may expire
 	Now    func() time.Time // decides what has expired; nil: time.Now
+	Fresh  bool             // nothing was stored yet: a file that its first Open left unfinished, on a full disk or killed, is made again
 	NoSync bool             // leaves syncing to the operating system: a power cut may damage the file; for tests
 }
 
@@ -107,12 +108,12 @@ func openFile(path string, o Options) (db *bbolt.DB, err error) {
 			db, err = nil, fmt.Errorf("%w: %v", ErrDamaged, p)
 		}
 	}()
-	_, err = os.Lstat(path)
-	created := errors.Is(err, fs.ErrNotExist)
-	if !created {
-		if err := inspect(path); err != nil {
-			return nil, err
-		}
+	created, err := isNew(path, o.Fresh)
+	if err == nil && !created {
+		err = inspect(path)
+	}
+	if err != nil {
+		return nil, err
 	}
 	db, err = bbolt.Open(path, 0o600, &bbolt.Options{
 		Timeout:         lockWait,
@@ -134,6 +135,21 @@ func openFile(path string, o Options) (db *bbolt.DB, err error) {
 	}
 	return db, nil
 }
+
+// isNew reports whether there is no database at path yet. If nothing was stored, as fresh says, an unfinished one is none.
+func isNew(path string, fresh bool) (bool, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case err != nil || !fresh || !info.Mode().IsRegular() || info.Size() >= firstPages*int64(os.Getpagesize()):
+		return false, err
+	}
+	return emptied(path)
+}
+
+// firstPages is how many pages bbolt writes when it makes a file.
+const firstPages = 4
 
 // initialMap returns mapBytes on systems where mapping more than the file costs nothing.
 // Windows would extend the file, and 32 bits have no room for it.

@@ -64,7 +64,7 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the data directory: %w", err)
 	}
-	if err := errors.Join(refuseUnfinished(dataDir), refuseMoved(dataDir)); err != nil {
+	if err := errors.Join(refuseUnfinished(dataDir), refuseMoved(dataDir), refuseWithoutDatabase(dataDir)); err != nil {
 		return nil, err
 	}
 	store, err := bolt.Open(filepath.Join(dataDir, databaseFile),
@@ -93,14 +93,38 @@ func HasData(dataDir string) bool {
 	return false
 }
 
-// isFresh reports whether nothing was stored in the directory dataDir yet: what is made right after the database is missing.
+// isFresh reports whether nothing was stored in the directory dataDir yet: the objects, whose folder is made right after the database, are
+// missing.
 func isFresh(dataDir string) bool {
-	for _, name := range []string{blobsFolder, keyFile} {
-		if _, err := os.Lstat(filepath.Join(dataDir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return false
-		}
+	_, err := os.Lstat(filepath.Join(dataDir, blobsFolder))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// errNoDatabase means that the database of a directory is missing, and there are objects.
+var errNoDatabase = errors.New("the database is missing, and there are objects")
+
+// refuseWithoutDatabase returns errNoDatabase for a directory that has lost its database. With a new one, all objects would be removed
+// after a day, because nothing names them.
+func refuseWithoutDatabase(dataDir string) error {
+	file := filepath.Join(dataDir, databaseFile)
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return true
+	err := filepath.WalkDir(filepath.Join(dataDir, blobsFolder), func(_ string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			err = errNoDatabase
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, errNoDatabase):
+		return fmt.Errorf("%w: put %s back, restore a backup into an empty folder, or begin anew in one", err, file)
+	case err != nil:
+		return fmt.Errorf("look for objects: %w", err)
+	}
+	return nil
 }
 
 func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error {
@@ -109,7 +133,7 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 		return fmt.Errorf("open the segments: %w", err)
 	}
 	l.objects = blobs
-	secrets, err := openSealer(filepath.Join(dataDir, keyFile))
+	secrets, err := openKey(ctx, filepath.Join(dataDir, keyFile), l.store)
 	if err != nil {
 		return err
 	}

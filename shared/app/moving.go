@@ -155,7 +155,7 @@ func Export(ctx context.Context, dataDir string, o MoveOptions) (moving.Report, 
 
 func (o MoveOptions) intoFolder(ctx context.Context, folder string) (report moving.Report, err error) {
 	begun := o.now()
-	to, closeFolder, err := openFolder(filepath.Join(folder, databaseFile), folder, begun)
+	to, closeFolder, err := openFolder(ctx, filepath.Join(folder, databaseFile), folder, begun)
 	if err != nil {
 		return report, err
 	}
@@ -193,7 +193,7 @@ func Import(ctx context.Context, dataDir string, o MoveOptions) (report moving.R
 		return report, err
 	}
 	defer func() { err = errors.Join(err, remove()) }()
-	from, closeFolder, err := openFolder(database, dataDir, begun)
+	from, closeFolder, err := openFolder(ctx, database, dataDir, begun)
 	if err != nil {
 		return report, err
 	}
@@ -277,8 +277,8 @@ func databaseOf(ctx context.Context, dataDir string, stopped bool) (file string,
 }
 
 // openFolder opens the database and the other files of folder as a home, as of now.
-func openFolder(database, folder string, now time.Time) (h moving.Home, closeAll func() error, err error) {
-	store, err := bolt.Open(database, bolt.Options{Remove: []string{queueTable}, Now: func() time.Time { return now }})
+func openFolder(ctx context.Context, database, folder string, now time.Time) (h moving.Home, closeAll func() error, err error) {
+	store, err := bolt.Open(database, bolt.Options{Remove: []string{queueTable}, Now: func() time.Time { return now }, Fresh: isFresh(folder)})
 	if errors.Is(err, bolt.ErrInUse) {
 		return h, nil, fmt.Errorf("%w: %s", ErrInUse, folder)
 	}
@@ -290,7 +290,7 @@ func openFolder(database, folder string, now time.Time) (h moving.Home, closeAll
 		return h, nil, errors.Join(fmt.Errorf("open the objects: %w", err), store.Close())
 	}
 	closeAll = func() error { return errors.Join(objects.Close(), store.Close()) }
-	secrets, err := openSealer(filepath.Join(folder, keyFile))
+	secrets, err := openKey(ctx, filepath.Join(folder, keyFile), store)
 	if err != nil {
 		return h, nil, errors.Join(err, closeAll())
 	}

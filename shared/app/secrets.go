@@ -11,6 +11,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/source"
+	"docent/shared/table"
 )
 
 // Vault encrypts the secrets of data sources and decrypts them, bound to the text
@@ -19,6 +20,25 @@ import (
 type Vault interface {
 	Seal(ctx context.Context, secrets []byte, about string) ([]byte, error)
 	Open(ctx context.Context, sealed []byte, about string) ([]byte, error)
+}
+
+// errNoKey means that the key of stored secrets is missing.
+var errNoKey = errors.New("the key of secrets is missing, and the data has teams")
+
+// openKey is openSealer for the key beside rows. If it is missing although something was stored, a new one would make the secrets of the
+// data unreadable: openKey returns errNoKey.
+func openKey(ctx context.Context, path string, rows table.Store) (*source.Sealer, error) {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		page, err := rows.Query(ctx, table.Query{Table: table.Identities, Partition: "teams", Limit: 1})
+		if err != nil {
+			return nil, fmt.Errorf("look for teams: %w", err)
+		}
+		if len(page.Items) > 0 {
+			return nil, fmt.Errorf("%w: put %s back, as from a backup. Without it, write 32 random bytes there, and set the secrets of data sources, "+
+				"webhooks and identity providers again", errNoKey, path)
+		}
+	}
+	return openSealer(path)
 }
 
 // openSealer reads the key at path, and creates it if it is missing, whole or not at all. The key is stored

@@ -277,26 +277,34 @@ func passagesOf(segments []*segment.Segment) int {
 // current returns the current versions of all documents of segments. The error about one of segments is a segment.PartError.
 func (ix *Index) current(ctx context.Context, teamID string, segments []*segment.Segment) (map[uuid.UUID]int64, error) {
 	all := map[uuid.UUID]int64{}
-	var ids []uuid.UUID
+	ids := make([]uuid.UUID, 0, currentAtOnce)
+	read := func() error {
+		current, err := ix.Corpus.Current(ctx, teamID, ids)
+		if err != nil {
+			return fmt.Errorf("read the current versions: %w", err)
+		}
+		maps.Copy(all, current)
+		ids = ids[:0]
+		return nil
+	}
 	for part, s := range segments {
 		for i := range s.Documents {
 			id, _, err := s.Identify(i)
 			if err != nil {
 				return nil, &segment.PartError{Part: part, Err: err}
 			}
-			ids = append(ids, id)
+			if ids = append(ids, id); len(ids) < currentAtOnce {
+				continue
+			}
+			if err := read(); err != nil {
+				return nil, err
+			}
 		}
 	}
-	for some := range slices.Chunk(ids, currentAtOnce) {
-		current, err := ix.Corpus.Current(ctx, teamID, some)
-		if err != nil {
-			return nil, fmt.Errorf("read the current versions: %w", err)
-		}
-		for id, version := range current {
-			all[id] = version
-		}
+	if len(ids) == 0 {
+		return all, nil
 	}
-	return all, nil
+	return all, read()
 }
 
 // replace publishes made instead of d.records in one Write. If one of d.records no longer

@@ -20,7 +20,7 @@ func (e *PartError) Error() string { return fmt.Sprintf("segment %d: %v", e.Part
 func (e *PartError) Unwrap() error { return e.Err }
 
 // Combine merges segments of one profile, all of postings or all of vectors of one model. It leaves out documents that keep does not
-// list in the segment's version (nil lists all), and repetitions. The result equals a
+// list in the segment's version (nil lists all), and repetitions. It removes from keep what it has merged. The result equals a
 // segment built from the remaining documents. The error about one of segments is a PartError.
 func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 	w := NewVectorWriter(segments[0].Profile, segments[0].Numbers)
@@ -32,11 +32,11 @@ func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 	if w.numbers > 0 {
 		w.reserve(segments)
 	}
-	seen := map[uuid.UUID]bool{}
+	stay := taking(keep)
 	numbers := make([][]int32, len(segments)) // old passage → new one, -1: left out
 	for i, s := range segments {
 		var err error
-		if numbers[i], err = w.renumber(s, keep, seen); err != nil {
+		if numbers[i], err = w.renumber(s, stay); err != nil {
 			return File{}, &PartError{i, err}
 		}
 	}
@@ -130,9 +130,29 @@ func least(readers []*termReader) []byte {
 	return term
 }
 
+// taking returns a function that reports, for each document once, whether it is in keep in that version. If keep is nil, all are.
+func taking(keep map[uuid.UUID]int64) func(id uuid.UUID, version int64) bool {
+	if keep == nil {
+		seen := map[uuid.UUID]bool{}
+		return func(id uuid.UUID, _ int64) bool {
+			first := !seen[id]
+			seen[id] = true
+			return first
+		}
+	}
+	return func(id uuid.UUID, version int64) bool {
+		current, ok := keep[id]
+		if !ok || current != version {
+			return false
+		}
+		delete(keep, id)
+		return true
+	}
+}
+
 // renumber adds the remaining passages of s and returns their new numbers, -1 for one
 // that is left out.
-func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UUID]bool) ([]int32, error) {
+func (w *Writer) renumber(s *Segment, stay func(id uuid.UUID, version int64) bool) ([]int32, error) {
 	numbers := make([]int32, s.Passages)
 	sets, err := s.readAllSets()
 	if err != nil {
@@ -149,9 +169,7 @@ func (w *Writer) renumber(s *Segment, keep map[uuid.UUID]int64, seen map[uuid.UU
 			if err != nil {
 				return nil, err
 			}
-			current, ok := keep[id]
-			if stays = (keep == nil || ok && current == version) && !seen[id]; stays {
-				seen[id] = true
+			if stays = stay(id, version); stays {
 				w.Document(id, version)
 				for k := range given {
 					given[k].copy(document)

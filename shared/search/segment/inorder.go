@@ -7,7 +7,7 @@ import (
 )
 
 // windowBytes is how much of each section of a segment is in memory while it is read in order. A merge reads two
-// sections of each of its segments of postings at a time, and four of vectors of one of them.
+// sections of each of its segments of postings at a time, and three of vectors of one of them.
 const windowBytes = 256 << 10
 
 // window is the part of a section that was read last.
@@ -16,8 +16,8 @@ type window struct {
 	data []byte
 }
 
-// OpenInOrder opens a file of size bytes to merge it, or to read it from the start to the end: it keeps little of it in memory. Other
-// reads are slow. The Segment is for one caller at a time, until ctx ends.
+// OpenInOrder opens a file of size bytes to merge it, or to read it from the start to the end: it keeps little of it in memory, of postings
+// the lengths, and the list of documents, which a merge needs twice. Other reads are slow. The Segment is for one caller at a time, until ctx ends.
 func OpenInOrder(ctx context.Context, blobs blob.Store, name string, size int64) (*Segment, error) {
 	return openInOrder(ctx, blobs, name, size, windowBytes)
 }
@@ -29,8 +29,13 @@ func openInOrder(ctx context.Context, blobs blob.Store, name string, size, windo
 	}
 	s = s.View(ctx)
 	s.pages.ahead = window
+	documents := &s.sections[secDocuments]
 	if s.Numbers > 0 {
+		documents.data = s.vectors.names
 		return s, nil
+	}
+	if documents.data, err = s.bytes(secDocuments, 0, documents.size); err != nil {
+		return nil, err
 	}
 	packed, err := s.bytes(secLengths, 0, s.sections[secLengths].size)
 	if err != nil {

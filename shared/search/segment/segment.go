@@ -46,7 +46,7 @@ type Segment struct {
 	only                *Admitted         // nil: all passages
 }
 
-// section is a part of the file. data is nil if the file is read by range.
+// section is a part of the file. data is nil if the part is read by range.
 type section struct {
 	offset, size int64
 	data         []byte
@@ -178,7 +178,7 @@ func newSegment(f footer, head, terms, starts, sets []byte) (*Segment, error) {
 // bytes returns size bytes of a section. They must be within it.
 func (s *Segment) bytes(of int, from, size int64) ([]byte, error) {
 	c := s.sections[of]
-	if s.pages == nil {
+	if s.pages == nil || c.data != nil {
 		return c.data[from : from+size : from+size], nil
 	}
 	if s.pages.ahead > 0 {

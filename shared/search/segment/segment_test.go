@@ -107,11 +107,11 @@ func combine(t fataler, keep map[uuid.UUID]int64, files ...[]byte) ([]byte, erro
 		}
 		parts = append(parts, s)
 	}
-	f, err := segment.Combine(whole, keep)
+	f, err := segment.Combine(whole, maps.Clone(keep))
 	if err != nil {
 		return nil, err
 	}
-	again, err := segment.Combine(parts, keep)
+	again, err := segment.Combine(parts, maps.Clone(keep))
 	if err == nil && !bytes.Equal(f.Data, again.Data) {
 		err = errors.New("in parts another segment is made")
 	}

@@ -1,12 +1,19 @@
 package web
 
 import (
+	"hash/fnv"
+	"maps"
 	"slices"
 	"time"
 )
 
-// maxFailed bounds the URLs in checkpoint.Failed, in bytes.
-const maxFailed = 16 << 10
+// Bounds of what is remembered of pages.
+const (
+	maxFailed = 16 << 10            // bytes of the URLs in checkpoint.Failed
+	maxGone   = 500                 // pages in checkpoint.Gone; of more, later readings note the rest
+	goneFor   = 3 * time.Hour       // between the first look that finds a page gone and the one that removes it
+	keptGone  = 30 * 24 * time.Hour // for which a page is in checkpoint.Gone that is not listed any more
+)
 
 // checkpoint is the checkpoint of a source.
 type checkpoint struct {
@@ -17,8 +24,11 @@ type checkpoint struct {
 	// read whatever the sitemap says about changes.
 	Failed []string `json:"failed,omitempty"`
 	Again  []string `json:"again,omitempty"`
-	Waited bool     `json:"waited,omitempty"` // as long as a site asked for, and no page was read since
-	Scans  bool     `json:"scans,omitempty"`  // the current reading is a full scan
+	// Gone are the pages that were gone at the last look and not removed yet: the time of the first such look, in Unix seconds, by
+	// the hash of the URL. They are read whatever the sitemap says, too.
+	Gone   map[uint32]int64 `json:"gone,omitempty"`
+	Waited bool             `json:"waited,omitempty"` // as long as a site asked for, and no page was read since
+	Scans  bool             `json:"scans,omitempty"`  // the current reading is a full scan
 }
 
 // failsMuch reports whether there are more pages in Failed than a checkpoint should have.
@@ -32,11 +42,52 @@ func (p checkpoint) failsMuch() bool {
 
 // end returns the checkpoint that the next reading begins with. If many pages failed, it repeats this one.
 func (p checkpoint) end() checkpoint {
+	gone := maps.Clone(p.Gone)
+	maps.DeleteFunc(gone, func(_ uint32, at int64) bool { return time.Unix(at, 0).Add(keptGone).Before(p.Begun) })
 	if p.failsMuch() {
-		return checkpoint{Since: p.Since, Again: p.Again}
+		return checkpoint{Since: p.Since, Again: p.Again, Gone: gone}
 	}
 	// A day earlier, because the times of sitemaps are rarely exact.
-	return checkpoint{Since: p.Begun.Add(-24 * time.Hour), Again: p.Failed}
+	return checkpoint{Since: p.Begun.Add(-24 * time.Hour), Again: p.Failed, Gone: gone}
+}
+
+// hashOf returns the key of a page in checkpoint.Gone.
+func hashOf(address string) uint32 {
+	sum := fnv.New32a()
+	_, _ = sum.Write([]byte(address))
+	return sum.Sum32()
+}
+
+// rereads reports whether a page is read whatever the sitemap says.
+func (p checkpoint) rereads(address string) bool {
+	_, gone := p.Gone[hashOf(address)]
+	return gone || slices.Contains(p.Again, address)
+}
+
+// isGone notes that a page was gone at a look at a time, and reports whether it was so at one that was long before.
+func (p *checkpoint) isGone(address string, at time.Time) bool {
+	first, known := p.Gone[hashOf(address)]
+	since := at.Sub(time.Unix(first, 0))
+	switch {
+	case known && since >= goneFor:
+		p.isThere(address)
+		return true
+	case !known && len(p.Gone) < maxGone, known && since < 0: // the clock was ahead then
+		p.Gone = maps.Clone(p.Gone) // an earlier checkpoint keeps its own
+		if p.Gone == nil {
+			p.Gone = map[uint32]int64{}
+		}
+		p.Gone[hashOf(address)] = at.Unix()
+	}
+	return false
+}
+
+// isThere notes that a page is not gone, or not listed any more.
+func (p *checkpoint) isThere(address string) {
+	if _, known := p.Gone[hashOf(address)]; known {
+		p.Gone = maps.Clone(p.Gone)
+		delete(p.Gone, hashOf(address))
+	}
 }
 
 // after returns the index of the page after the one with a URL. A sitemap may have changed since that was read, so that it is not

@@ -68,6 +68,13 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 		if p.Begun.IsZero() {
 			p.Begun = c.Now().UTC()
 		}
+		if at == nil && a.Before != nil { // what the readings before a full scan found gone
+			var before checkpoint
+			if err := source.DecodeCheckpoint(a.Before, &before); err != nil {
+				return err
+			}
+			p.Gone = before.Gone
+		}
 		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a, scans: at == nil || p.Scans}
 		p.Scans = v.scans
 		all, err := v.list(ctx, a.Settings)
@@ -122,8 +129,7 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 				page.Skipped = append(page.Skipped, source.SkippedItem{URI: one.url, Why: fmt.Sprintf("its URL has more than %d bytes", fetch.MaxURL)})
 				continue
 			}
-			absent := false
-			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) && !slices.Contains(p.Again, one.url) {
+			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) && !p.rereads(one.url) {
 				stored, err := v.isStored(ctx, all, next)
 				if err != nil {
 					return err
@@ -132,10 +138,9 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 					page.Unread = append(page.Unread, one.url)
 					continue
 				}
-				absent = true
 			}
 			read := len(page.Items)
-			later, err := v.one(ctx, one.url, p, absent, &page)
+			later, isGone, err := v.one(ctx, one.url, p, &page)
 			var limited *source.SyncError
 			if errors.As(err, &limited) {
 				p.Waited = true
@@ -145,6 +150,13 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 			}
 			if err != nil {
 				return err
+			}
+			if isGone {
+				if err := v.removeGone(ctx, &p, all, next, &page); err != nil {
+					return err
+				}
+			} else if !later {
+				p.isThere(one.url)
 			}
 			p.Waited = p.Waited && len(page.Items) == read
 			if later && !p.failsMuch() {
@@ -187,62 +199,74 @@ func (v *visit) isStored(ctx context.Context, all []listed, n int) (bool, error)
 	return v.stored[all[n].url], nil
 }
 
-// one fetches a page into page. An unreadable page is listed as skipped, not an error;
-// its stored copy stays if it may still exist. It returns later if it may be readable then, and a *source.SyncError if the site
-// asks to wait and that was not done. absent means that nothing is stored of it.
-func (v *visit) one(ctx context.Context, address string, p checkpoint, absent bool, page *source.SyncPage) (later bool, err error) {
+// removeGone has the page at index n, which is gone, removed if it was so at an earlier look too: a site that is being changed misses
+// pages for a while. Of a page that is not stored there is nothing to keep.
+func (v *visit) removeGone(ctx context.Context, p *checkpoint, all []listed, n int, page *source.SyncPage) error {
+	stored, err := v.isStored(ctx, all, n)
+	switch {
+	case err != nil:
+		return err
+	case !stored:
+		p.isThere(all[n].url)
+	case p.isGone(all[n].url, v.Now()):
+		v.remove(page, all[n].url)
+	default:
+		page.Unread = append(page.Unread, all[n].url)
+	}
+	return nil
+}
+
+// one fetches a page into page. An unreadable page is listed as skipped, not an error; its stored copy stays if it may still exist.
+// isGone means that it does not. It returns later if it may be readable then, and a *source.SyncError if the site
+// asks to wait and that was not done.
+func (v *visit) one(ctx context.Context, address string, p checkpoint, page *source.SyncPage) (later, isGone bool, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it is not an absolute http or https URL"})
-		return false, nil
+		return false, false, nil
 	}
 	s, err := v.site(ctx, u)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	if !s.allows(u) {
 		later = s.failed != nil && s.failed.Code != fetch.Blocked // what was forbidden is gone, but this site may only be down
 		if later {
 			page.Unread = append(page.Unread, address)
 		} else {
-			v.remove(page, address, absent)
+			v.remove(page, address)
 		}
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: s.forbids()})
-		return later, nil
+		return later, false, nil
 	}
 	if err := s.wait(ctx, v.Pause); err != nil {
-		return false, err
+		return false, false, err
 	}
 	got, err := v.Fetch.Get(ctx, address)
 	var failed *fetch.Error
 	switch {
 	case err == nil:
 		page.Items = append(page.Items, source.Item{URI: address, Title: source.ClipTitle(got.Title), Body: got.Content, SourceType: "documentation", Project: u.Hostname()})
-		return false, nil
+		return false, false, nil
 	case !errors.As(err, &failed):
-		return false, err // ctx has ended
+		return false, false, err // ctx has ended
 	}
 	var answered *fetch.StatusError
 	var unreached *url.Error
 	if errors.As(err, &answered) && !p.Waited && (answered.Status == http.StatusTooManyRequests || answered.Status == http.StatusServiceUnavailable && answered.RetryAfter != "") {
-		return false, v.limited(u, answered)
+		return false, false, v.limited(u, answered)
 	}
 	page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: failed.Detail})
-	switch {
-	case !gone(failed, answered):
-		page.Unread = append(page.Unread, address)
-	case !v.scans && !absent && answered != nil && answered.Status == http.StatusNotFound && !slices.Contains(p.Again, address):
-		page.Unread = append(page.Unread, address)
-		return true, nil // a site that is being changed may miss pages for a moment
-	default:
-		v.remove(page, address, absent)
+	if gone(failed, answered) {
+		return false, true, nil
 	}
-	return failed.Code == fetch.TimedOut || errors.As(err, &unreached) || answered != nil && temporary(answered.Status), nil
+	page.Unread = append(page.Unread, address)
+	return failed.Code == fetch.TimedOut || errors.As(err, &unreached) || answered != nil && temporary(answered.Status), false, nil
 }
 
-// remove has a page removed that is gone, unless it is absent. A full scan removes what it does not list.
-func (v *visit) remove(page *source.SyncPage, address string, absent bool) {
-	if !v.scans && !absent {
+// remove has a page removed. A full scan removes what it does not list.
+func (v *visit) remove(page *source.SyncPage, address string) {
+	if !v.scans {
 		page.Removed = append(page.Removed, address)
 	}
 }

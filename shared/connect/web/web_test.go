@@ -38,6 +38,7 @@ type reading struct {
 	asked  []string
 	later  string // Retry-After with the status 429
 	stored func(path string) bool
+	before []byte // checkpoint before a full scan
 	pauses []time.Duration
 	c      *web.Connector
 }
@@ -100,7 +101,7 @@ func (r *reading) read(s source.Settings, checkpoint []byte) (result, []byte, er
 	var out result
 	var end source.SyncPage
 	path := func(uri string) string { return strings.TrimPrefix(uri, r.url) }
-	a := source.Access{Settings: s}
+	a := source.Access{Settings: s, Before: r.before}
 	if r.stored != nil {
 		a.Stored = func(_ context.Context, uris []string) (map[string]bool, error) {
 			all := map[string]bool{}
@@ -166,6 +167,7 @@ func TestPagesOfAList(t *testing.T) {
 	for _, path := range []string{"/a", "/drafts/b", "/private/c", "/missing", "/broken", "/removed", "/members", "/refused"} {
 		urls = append(urls, r.url+path)
 	}
+	r.stored = func(string) bool { return false }
 	got, _, err := r.read(urlSettings(urls), nil)
 	if err != nil || !slices.Equal(got.items, []string{"/a", "/private/c"}) || !slices.Equal(got.kept, []string{"/broken", "/refused"}) ||
 		!slices.Equal(got.left, []string{"/drafts/b", "/missing", "/broken", "/removed", "/members", "/refused"}) {
@@ -179,25 +181,98 @@ func TestPagesOfAList(t *testing.T) {
 	}
 }
 
-// TestPagesThatAreGoneSinceAreRemovedByTheNextSync, not only by a full scan. One that is missing may be back in a moment.
-func TestPagesThatAreGoneSinceAreRemovedByTheNextSync(t *testing.T) {
+// TestPagesThatAreGoneAreRemovedAtTheSecondLook, some hours after the first one, and not only by a full scan: a site that is being changed
+// misses pages for a while.
+func TestPagesThatAreGoneAreRemovedAtTheSecondLook(t *testing.T) {
 	t.Parallel()
 	r := read(t, map[string]answer{})
-	settings := urlSettings(r.articles(6))
+	settings := urlSettings(r.articles(7))
 	_, at, err := r.read(settings, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	delete(r.pages, "/00")
 	r.pages["/01"], r.pages["/02"], r.pages["/03"], r.pages["/04"] = answer{401, ""}, answer{410, ""}, answer{403, ""}, answer{500, ""}
-	got, at, err := r.read(settings, at)
-	if err != nil || !slices.Equal(got.removed, []string{"/01", "/02"}) || !slices.Equal(got.kept, []string{"/00", "/03", "/04"}) || !slices.Equal(got.items, []string{"/05"}) {
-		t.Errorf("%+v %v", got, err)
+	for _, tt := range []struct {
+		after                time.Duration
+		change               func()
+		kept, removed, items []string
+	}{
+		{0, func() {}, []string{"/00", "/01", "/02", "/03", "/04"}, nil, []string{"/05", "/06"}},
+		{time.Hour, func() { delete(r.pages, "/04") }, []string{"/00", "/01", "/02", "/03", "/04"}, nil, []string{"/05", "/06"}},
+		{4 * time.Hour, func() {
+			r.pages["/02"], r.pages["/04"] = article("back"), answer{404, ""}
+			r.pages["/robots.txt"] = answer{200, "User-agent: *\nDisallow: /05\n"}
+		}, []string{"/03"}, []string{"/00", "/01", "/04", "/05"}, []string{"/02", "/06"}},
+		{8 * time.Hour, func() { delete(r.pages, "/02") }, []string{"/02", "/03"}, []string{"/05"}, []string{"/06"}},
+	} {
+		tt.change()
+		r.c.Now = func() time.Time { return now.Add(tt.after) }
+		r.stored = func(path string) bool {
+			return tt.after < 8*time.Hour || path != "/00" && path != "/01" && path != "/04"
+		}
+		var got result
+		if got, at, err = r.read(settings, at); err != nil || !slices.Equal(got.removed, tt.removed) || !slices.Equal(got.kept, tt.kept) || !slices.Equal(got.items, tt.items) {
+			t.Errorf("after %v: %+v %v", tt.after, got, err)
+		}
 	}
-	r.pages["/robots.txt"] = answer{200, "User-agent: *\nDisallow: /05\n"}
-	got, _, err = r.read(settings, at)
-	if err != nil || !slices.Equal(got.removed, []string{"/00", "/01", "/02", "/05"}) {
-		t.Errorf("then %+v %v", got, err)
+}
+
+// TestAFullScanRemovesNoPageThatIsGoneAtOneLookOnly: what it does not list is removed.
+func TestAFullScanRemovesNoPageThatIsGoneAtOneLookOnly(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{404, 410, 401} {
+		r := read(t, map[string]answer{})
+		settings := urlSettings(r.articles(2))
+		_, at, err := r.read(settings, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.pages["/01"] = answer{status, ""}
+		for n, kept := range [][]string{{"/01"}, nil} {
+			r.c.Now = func() time.Time { return now.Add(time.Duration(n) * 7 * 24 * time.Hour) }
+			r.before = at
+			var got result
+			if got, at, err = r.read(settings, nil); err != nil || !slices.Equal(got.kept, kept) || !slices.Equal(got.items, []string{"/00"}) || len(got.removed) > 0 {
+				t.Errorf("%d, look %d: %+v %v", status, n+1, got, err)
+			}
+		}
+	}
+}
+
+// TestAnOutageOfManyPagesFitsInACheckpoint, and those that are gone are all removed in the end.
+func TestAnOutageOfManyPagesFitsInACheckpoint(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	var entries []string
+	for n := range 1200 {
+		entries = append(entries, fmt.Sprintf("%s/gone/%04d 2026-01-01", r.url, n))
+	}
+	r.pages["/sitemap.xml"] = sitemap(entries...)
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+	removed := map[string]bool{}
+	r.stored = func(path string) bool { return !removed[path] }
+	var at []byte
+	for n := range 4 {
+		var got result
+		var err error
+		r.c.Now = func() time.Time { return now.Add(time.Duration(n) * 7 * 24 * time.Hour) }
+		r.before = at
+		got, at, err = r.read(settings, nil)
+		if err != nil || len(at) > source.MaxCheckpoint/3 {
+			t.Fatalf("look %d: %d bytes, %v", n+1, len(at), err)
+		}
+		kept := map[string]bool{}
+		for _, path := range got.kept {
+			kept[path] = true
+		}
+		for n := range entries {
+			path := fmt.Sprintf("/gone/%04d", n)
+			removed[path] = !kept[path]
+		}
+		if n == 0 && len(kept) != len(entries) || n == 3 && len(kept) > 0 {
+			t.Errorf("look %d keeps %d", n+1, len(kept))
+		}
 	}
 }
 

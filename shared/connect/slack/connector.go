@@ -52,6 +52,9 @@ type directory struct {
 // directoryLife is how long the users of a workspace are not asked for again.
 const directoryLife = 10 * time.Minute
 
+// Retries marks the connector as a source.Retrier.
+func (c *Connector) Retries() {}
+
 // Parts returns one part per chosen channel. Without any, Slack tells which there are.
 func (c *Connector) Parts(s source.Settings) []string {
 	if chosen := s.List(channels); len(chosen) > 0 {
@@ -81,6 +84,8 @@ type checkpoint struct {
 	Cursor  string   `json:"cursor,omitempty"`  // of the next page of the history
 	Threads []thread `json:"threads,omitempty"` // to read before that page
 	Begun   bool     `json:"begun,omitempty"`   // a page of the history was read
+	Retried bool     `json:"retried,omitempty"` // Retry was set by the running reading
+	Retry   []string `json:"retry,omitempty"`   // uris of files that failed before and are still to be tried again
 	Limited bool     `json:"limited,omitempty"` // Slack hides a part of the history
 	Name    string   `json:"name,omitempty"`
 	Private bool     `json:"private"`           // present, so that it replaces what Slack says now
@@ -100,13 +105,14 @@ type reading struct {
 	token   string
 	channel string
 	chosen  bool          // by the settings; otherwise it was listed
+	failed  []string      // uris of files that failed before
 	known   directory     // names is nil until it is read
 	rule    *access.Names // of a private channel
 	notice  *source.SyncError
 }
 
 func (c *Connector) open(a source.Access, channel string) *reading {
-	return &reading{Connector: c, token: a.Secrets[botToken], channel: channel, chosen: len(a.Settings.List(channels)) > 0, api: &rest.API{Provider: "Slack", Base: c.Base, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
+	return &reading{Connector: c, token: a.Secrets[botToken], channel: channel, failed: a.Failed, chosen: len(a.Settings.List(channels)) > 0, api: &rest.API{Provider: "Slack", Base: c.Base, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
 		Header: http.Header{"Authorization": {"Bearer " + a.Secrets[botToken]}}}}
 }
 
@@ -153,13 +159,20 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 	})
 }
 
-// read yields the pages from p on: of the history, newest first, each followed by the
+// read yields the pages from p on: of the files that failed before, and of the history, newest first, each followed by the
 // threads on it.
 func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	if p.Since != "" && !p.Begun && !p.Retried { // a full scan reads them anyway
+		p.Retried, p.Retry = true, slices.Clone(r.failed)
+	}
 	for {
 		var messages []Message
 		var err error
+		again := "" // the uri of a file
 		switch {
+		case len(p.Retry) > 0:
+			again, p.Retry = p.Retry[0], p.Retry[1:]
+			messages, err = r.messageOf(ctx, again)
 		case len(p.Threads) > 0:
 			messages, err = r.replies(ctx, &p)
 		default:
@@ -174,6 +187,9 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		}
 		if page.Items, err = r.items(ctx, p, messages); err != nil {
 			return err
+		}
+		if again != "" && !slices.ContainsFunc(page.Items, func(i source.Item) bool { return i.URI == again }) && !slices.Contains(page.Removed, again) {
+			page.Unread = append(page.Unread, again) // the next full scan removes it
 		}
 		if page.Last = len(p.Threads) == 0 && p.Cursor == "" && p.Begun; page.Last {
 			page.Exact = p.Since == "" && !p.Limited

@@ -3,6 +3,9 @@ package slack
 import (
 	"context"
 	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"docent/shared/connect/rest"
@@ -40,6 +43,24 @@ func (r *reading) fileItems(m Message, project string) (items []source.Item) {
 	return items
 }
 
+// messageOf returns the message with the file of uri, or none.
+func (r *reading) messageOf(ctx context.Context, uri string) ([]Message, error) {
+	at, _, found := strings.Cut(strings.TrimPrefix(uri, messageURI(r.channel, "")), fileQuery)
+	if digits := len(at) - len("000000"); found && digits > 0 {
+		at = at[:digits] + "." + at[digits:]
+	}
+	if _, ok := messageTime(at); !ok {
+		return nil, nil // not a uri of this channel
+	}
+	// Of a reply, Slack returns that alone.
+	reply, err := call[historyReply](ctx, r, "conversations.replies?"+url.Values{"channel": {r.channel}, "ts": {at}, "oldest": {at}, "latest": {at}, "inclusive": {"true"},
+		"limit": {strconv.Itoa(perPage)}}.Encode())
+	if isCode(err, "thread_not_found") || isCode(err, "message_not_found") {
+		return nil, nil
+	}
+	return slices.DeleteFunc(reply.Messages, func(m Message) bool { return m.TS != at }), err
+}
+
 // download returns the file at link, which must be one of Slack's own: the token is sent to it.
 func (r *reading) download(ctx context.Context, link string) ([]byte, error) {
 	path, own := strings.CutPrefix(link, r.Files)
@@ -71,4 +92,8 @@ func (m Message) deleted(channel string) (uris []string) {
 
 // fileURI returns the uri of a file: the permalink of its message, which shows the file. A fragment with the page of a PDF
 // can follow.
-func fileURI(channel, ts, file string) string { return messageURI(channel, ts) + "?file=" + file }
+func fileURI(channel, ts, file string) string {
+	return messageURI(channel, ts) + fileQuery + file
+}
+
+const fileQuery = "?file="

@@ -73,6 +73,7 @@ type Server struct {
 	Needed   string            // what it is told that it needs; empty: Lacks
 	Stored   map[string][]byte // files by id
 	Limited  string            // a method that may not be called for an hour
+	Broken   bool              // no file can be downloaded
 	Before   func(n int, w http.ResponseWriter) (answered bool)
 	requests []string
 }
@@ -159,6 +160,8 @@ func (s *Server) file(id string, w http.ResponseWriter, q *http.Request) {
 		_, _ = w.Write([]byte("<html>Sign in</html>"))
 	case !known:
 		w.WriteHeader(http.StatusNotFound)
+	case s.Broken:
+		w.WriteHeader(http.StatusInternalServerError)
 	default:
 		w.Header().Set("Content-Type", "application/octet-stream")
 		_, _ = w.Write(content)
@@ -206,6 +209,13 @@ func (s *Server) reply(method string, q *http.Request) map[string]any {
 	}
 	at := slices.IndexFunc(c.Messages, func(m Message) bool { return m.TS == query.Get("ts") })
 	if at < 0 {
+		for _, replies := range c.Replies {
+			for _, m := range replies {
+				if m.TS == query.Get("ts") { // Slack shows no more of its thread
+					return map[string]any{"ok": true, "messages": []Message{m}}
+				}
+			}
+		}
 		return refused("thread_not_found")
 	}
 	reply := s.page(c.Replies[query.Get("ts")], query.Get("oldest"), query.Get("cursor"), false)

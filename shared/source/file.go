@@ -129,11 +129,13 @@ func (r *syncRun) storeFile(ctx context.Context, a Access, i Item) (leftOut bool
 		}
 	}
 	var file []byte
-	if leftOut, err = a.Try(ctx, i.URI, func(ctx context.Context) error {
-		file, err = i.File.Read(ctx)
-		return err
-	}); leftOut || err != nil {
-		return leftOut, err
+	if lost := r.hold(ctx, func() {
+		leftOut, err = a.Try(ctx, i.URI, func(ctx context.Context) error {
+			file, err = i.File.Read(ctx)
+			return err
+		})
+	}); lost != nil || leftOut || err != nil {
+		return leftOut, cmp.Or(lost, err)
 	}
 	return false, r.putFile(ctx, i, rules[0], file)
 }

@@ -1,8 +1,13 @@
 package source_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"docent/shared/source"
@@ -54,4 +59,94 @@ func TestALeaseOfAClockThatWasAheadHoldsNobodyUp(t *testing.T) {
 		t.Error("the sync that lost its lease has saved")
 	}
 	l.wantItems(everything...)
+}
+
+// waiting is a provider that takes long for a page, without Access.Try.
+type waiting struct {
+	*failing
+	wait func(ctx context.Context) error
+}
+
+func (w waiting) Read(ctx context.Context, a source.Access, part string, at []byte) iter.Seq2[source.SyncPage, error] {
+	return source.Pages(func(yield func(source.SyncPage) bool) error {
+		if err := w.wait(ctx); err != nil {
+			return err
+		}
+		for page, err := range w.failing.Read(ctx, a, part, at) {
+			if err != nil || !yield(page) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// waitingLibrary returns a library of a provider that waits for each page. The clock goes with the time of a synctest.
+func waitingLibrary(t *testing.T, wait func(ctx context.Context, l *library) error) *library {
+	f := &failing{text: "Text.", reader: "ada"}
+	l := failingLibrary(t, f)
+	c := l.syncer.Connections["shelf"]
+	c.Connector = waiting{f, func(ctx context.Context) error { return wait(ctx, l) }}
+	l.syncer.Connections["shelf"] = c
+	return l
+}
+
+// TestAPageThatIsWaitedForKeepsItsLease, whatever the connector waits for: hundreds of lookups, or a limit of requests.
+func TestAPageThatIsWaitedForKeepsItsLease(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		l := waitingLibrary(t, func(ctx context.Context, l *library) error {
+			if asked++; asked > 1 {
+				return nil // of a second sync, which should not have begun
+			}
+			for range 60 {
+				time.Sleep(10 * time.Second)
+				l.clock.Advance(10 * time.Second)
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+			}
+			var held *source.LeaseHeldError
+			if err := l.sync(); !errors.As(err, &held) {
+				t.Errorf("a second sync: %v", err)
+			}
+			return nil
+		})
+		l.mustSync()
+		if l.wantItems("a/1", "a/2", "a/3"); asked != 1 {
+			t.Errorf("%d syncs have read", asked)
+		}
+	})
+}
+
+// TestARunThatLosesItsLeaseStopsWaiting: a source that is paused, for instance, is not read to the end of a page.
+func TestARunThatLosesItsLeaseStopsWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var begun time.Time
+		l := waitingLibrary(t, func(ctx context.Context, l *library) error {
+			begun = time.Now()
+			l.clock.Advance(time.Minute)
+			l.mustChange(pause(true))
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		if err := l.sync(); err == nil || errors.Is(err, context.Canceled) || time.Since(begun) > time.Minute {
+			t.Errorf("after %v: %v", time.Since(begun), err)
+		}
+	})
+}
+
+// TestAConnectorThatPanicsEndsOnlyItsSync, as one that panics in the goroutine of the sync does.
+func TestAConnectorThatPanicsEndsOnlyItsSync(t *testing.T) {
+	t.Parallel()
+	l := waitingLibrary(t, func(context.Context, *library) error { panic("a defect") })
+	defer func() {
+		if p := recover(); p == nil || !strings.Contains(fmt.Sprint(p), "a defect") {
+			t.Errorf("recovered %v", p)
+		}
+	}()
+	_ = l.sync()
+	t.Error("the panic is lost")
 }

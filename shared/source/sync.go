@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"docent/shared/collection"
@@ -54,7 +55,9 @@ type syncRun struct {
 	state      syncState
 	parts      map[string]partState
 	onProgress func(Progress)
-	progressed bool // this run has saved a page
+	progressed bool               // this run has saved a page
+	cancel     context.CancelFunc // ends the context of the run
+	renewing   sync.Mutex         // the run and its connector may renew the lease at the same time; see hold
 }
 
 // Sync brings one data source up to date. It calls onProgress, if not nil, after
@@ -66,7 +69,10 @@ func (s *Syncer) Sync(ctx context.Context, teamID, id string, onProgress func(Pr
 	if err != nil {
 		return Progress{}, err
 	}
-	err = r.run(ctx)
+	run, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.cancel = cancel
+	err = r.run(run)
 	if err != nil && !errors.Is(err, errLeaseLost) {
 		err = errors.Join(err, r.release(context.WithoutCancel(ctx)))
 	}

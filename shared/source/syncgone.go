@@ -96,7 +96,9 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 	gone := p.Exact
 	if !gone {
 		var err error
-		gone, err = r.Connector.IsDeleted(ctx, r.access, part, e.URI)
+		if lost := r.hold(ctx, func() { gone, err = r.Connector.IsDeleted(ctx, r.access, part, e.URI) }); lost != nil {
+			return lost
+		}
 		var failure *SyncError
 		if errors.As(err, &failure) && !failure.AllParts && failure.RetryAt.IsZero() {
 			r.recordFailure(ctx, part, failure)

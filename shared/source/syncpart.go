@@ -92,7 +92,10 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 		access.Failed, access.tries = slices.Clone(p.Failed), t
 	}
 	access.Before, access.Stored = p.Before, r.stored
-	for page, err := range r.Connector.Read(ctx, access, part, p.Checkpoint) {
+	for page, err := range r.held(ctx, r.Connector.Read(ctx, access, part, p.Checkpoint)) {
+		if errors.Is(err, errLeaseLost) {
+			return err
+		}
 		if err != nil {
 			return cmp.Or(ctx.Err(), err)
 		}
@@ -302,6 +305,8 @@ func (r *syncRun) stillTime(ctx context.Context) error {
 
 // renewLease renews the lease if less than what one request of a connector may take is left of it.
 func (r *syncRun) renewLease(ctx context.Context) error {
+	r.renewing.Lock()
+	defer r.renewing.Unlock()
 	if millisToTime(r.state.leaseUntil).Sub(r.now()) <= max(firstTime, againTime) {
 		return r.save(ctx)
 	}

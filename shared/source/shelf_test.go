@@ -40,6 +40,7 @@ type shelf struct {
 	removed map[string][]string
 	exact   bool
 	hide    map[string]bool   // uris that exist but are not listed
+	unsaid  map[string]bool   // uris of which IsDeleted fails
 	lost    bool              // the next checkpoint is answered with ErrFullScanNeeded
 	notice  *source.SyncError // on every page of part a
 	token   string            // that it was last read with
@@ -78,6 +79,9 @@ func (p *shelf) IsDeleted(_ context.Context, _ source.Access, part, uri string) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, uri)
+	if p.unsaid[uri] {
+		return false, &source.SyncError{Code: source.Unreadable, Detail: "Broken."}
+	}
 	return !slices.Contains(p.parts[part], uri), nil
 }
 

@@ -28,6 +28,7 @@ const (
 	longestWait    = 24 * time.Hour   // that a provider may ask for
 	firstRetry     = time.Minute      // after a failed sync; doubles with each failure, up to SyncEvery
 	parallelStores = 16
+	askFor         = time.Hour        // in which the provider is asked again whether an item is deleted
 	listLag        = 10 * time.Minute // for which a provider may list what was removed
 )
 
@@ -55,6 +56,7 @@ type syncRun struct {
 	state      syncState
 	parts      map[string]partState
 	onProgress func(Progress)
+	vain       time.Duration      // that questions whether items are deleted took, without an answer
 	progressed bool               // this run has saved a page
 	cancel     context.CancelFunc // ends the context of the run
 	renewing   sync.Mutex         // the run and its connector may renew the lease at the same time; see hold

@@ -293,6 +293,47 @@ func TestInvalidItemsAreLeftOutAndShown(t *testing.T) {
 }
 
 // TestAnItemThatBecomesInvalidIsRemoved: who reads what is stored of it was decided by an earlier version.
+// TestAnItemOfWhichNobodySaysWhetherItIsDeleted does not keep its part from being read for ever: it stays, and the next full scan asks again.
+func TestAnItemOfWhichNobodySaysWhetherItIsDeleted(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.mustSync()
+	two := "https://shelf.test/a/2"
+	l.shelf.unsaid = map[string]bool{two: true}
+	l.shelf.parts["a"] = slices.DeleteFunc(uris("a", 7), func(uri string) bool { return uri == two || uri == "https://shelf.test/a/3" })
+	without := func(gone ...string) []string {
+		return slices.DeleteFunc(slices.Clone(everything), func(uri string) bool { return slices.Contains(gone, uri) })
+	}
+	for n, tt := range []struct {
+		after   time.Duration
+		decided bool
+		code    string
+		want    []string
+	}{
+		{25 * time.Hour, false, source.Unreadable, nil}, // the other one may be asked first
+		{20 * time.Minute, false, source.Unreadable, nil},
+		{50 * time.Minute, false, source.ItemRejected, without("a/3")},
+		{20 * time.Minute, false, "", append(without("a/3"), "a/8")}, // changes are read again
+		{25 * time.Hour, true, "", append(without("a/2", "a/3"), "a/8")},
+	} {
+		if n == 3 {
+			l.shelf.changed["a"] = []string{"https://shelf.test/a/8"}
+			l.shelf.parts["a"] = append(l.shelf.parts["a"], "https://shelf.test/a/8")
+		}
+		if tt.decided {
+			l.shelf.unsaid = nil
+		}
+		l.clock.Advance(tt.after)
+		l.mustSync()
+		if got := code(l.shown()); got != tt.code {
+			t.Errorf("sync %d: %q, want %q", n, got, tt.code)
+		}
+		if slices.Sort(tt.want); tt.want != nil {
+			l.wantItems(tt.want...)
+		}
+	}
+}
+
 func TestAnItemThatBecomesInvalidIsRemoved(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())

@@ -208,6 +208,36 @@ func TestItemsThatAreNeverReturnedHoldUpNoOther(t *testing.T) {
 	})
 }
 
+// TestAnOutageOfSingleRecordsIsAFailure in each sync, though lists are returned: a sync that goes on for hours would show that it reads.
+// When it is over, everything is read.
+func TestAnOutageOfSingleRecordsIsAFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &failing{items: 30, hangs: map[string]bool{}, text: "Text.", reader: "ada"}
+		for _, uri := range uris("a", 30) {
+			f.hangs[uri] = true
+		}
+		l := failingLibrary(t, f)
+		for n := range 5 {
+			l.clock.Advance(20 * time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); err != nil {
+				t.Errorf("sync %d: %v", n+1, err)
+			}
+			cancel()
+			if d := l.shown(); d.State != source.Failed || code(d) != source.Unreadable || !d.LastError.At.Equal(l.clock.Now()) || d.Sync.State != source.SyncWaiting {
+				t.Errorf("sync %d: %+v %+v", n+1, d.LastError, d.Sync)
+			}
+		}
+		clear(f.hangs)
+		l.clock.Advance(20 * time.Minute)
+		l.mustSync()
+		if d := l.shown(); d.LastError != nil || d.Sync.Read != 30 {
+			t.Errorf("afterwards: %+v %+v", d.LastError, d.Sync)
+		}
+	})
+}
+
 // TestAPageThatTakesLongKeepsItsLease: another process that is asked to sync meanwhile does not interrupt it.
 func TestAPageThatTakesLongKeepsItsLease(t *testing.T) {
 	t.Parallel()

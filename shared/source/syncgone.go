@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -96,14 +97,17 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 	gone := p.Exact
 	if !gone {
 		var err error
+		if r.vain >= firstTime {
+			return r.askAgain(ctx, part, failed, e.URI, &SyncError{Code: Unreadable, Detail: "The provider does not say what is deleted."})
+		}
+		begun := time.Now()
 		if lost := r.hold(ctx, func() { gone, err = r.Connector.IsDeleted(ctx, r.access, part, e.URI) }); lost != nil {
 			return lost
 		}
 		var failure *SyncError
 		if errors.As(err, &failure) && !failure.AllParts && failure.RetryAt.IsZero() {
-			r.recordFailure(ctx, part, failure)
-			failed[part] = true
-			return nil
+			r.vain += time.Since(begun)
+			return r.askAgain(ctx, part, failed, e.URI, failure)
 		}
 		if err != nil {
 			return err
@@ -129,6 +133,28 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 	return nil
 }
 
+// askAgain notes that the provider failed to say whether an item is deleted. The next sync asks again, but not for ever, because it reads
+// no changes of the part before that: then the item stays until the next full scan, and the source says so.
+func (r *syncRun) askAgain(ctx context.Context, part string, failed map[string]bool, uri string, failure *SyncError) error {
+	p := r.parts[part]
+	if p.AskedInVain == 0 {
+		p.AskedInVain = r.now().UnixMilli()
+		if err := r.savePart(ctx, part, &p); err != nil {
+			return err
+		}
+	}
+	if r.now().Sub(millisToTime(p.AskedInVain)) < askFor {
+		r.recordFailure(ctx, part, failure)
+		failed[part] = true
+		return nil
+	}
+	r.reject(uri, "the provider does not say whether it is deleted; the next full scan asks again")
+	if r.outOfTime(ctx) {
+		return ErrUnfinished
+	}
+	return nil
+}
+
 // endFullScan records the end of a part's full scan and deletes the marks of this
 // and earlier scans.
 func (r *syncRun) endFullScan(ctx context.Context, part string) error {
@@ -141,7 +167,7 @@ func (r *syncRun) endFullScan(ctx context.Context, part string) error {
 }
 
 func (p *partState) endFullScan() {
-	p.ScanStarted, p.LastScanStarted, p.ScanRead, p.Exact, p.Pages = 0, p.ScanStarted, false, false, 0
+	p.ScanStarted, p.LastScanStarted, p.ScanRead, p.Exact, p.Pages, p.AskedInVain = 0, p.ScanStarted, false, false, 0, 0
 }
 
 // deleteAll deletes the chosen items of a source's partition.

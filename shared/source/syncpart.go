@@ -52,7 +52,8 @@ func (p *partState) startFullScan(now int64) {
 
 // readAround reads a part to its end, and again from the last page that was saved after it has found records that fail for the first
 // time, which are left out then if they still fail. The first sync that finds some ends, because they may be well in a minute, and many
-// may fail at a time. Those after it go on, so that no number of such records holds up the part.
+// may fail at a time. Those after it go on, so that no number of such records holds up the part; but one that waits for records in vain
+// and gets none ends too.
 func (r *syncRun) readAround(ctx context.Context, part string, p *partState) error {
 	t := newTries(p.Failed)
 	t.renew = func(ctx context.Context, most time.Duration) error {
@@ -73,6 +74,8 @@ func (r *syncRun) readAround(ctx context.Context, part string, p *partState) err
 		switch {
 		case !noted || p.FailedBy == r.state.Began || !IsOfOne(err):
 			return err
+		case t.spent() && !t.answered:
+			return err // as if nothing answers: the source says so, and the next sync gets beyond one more
 		case t.spent():
 			t.again, t.first = 0, 0
 		}
@@ -229,9 +232,7 @@ func (r *syncRun) storePage(ctx context.Context, access Access, page SyncPage) (
 	reject := func(i Item, why string) {
 		mu.Lock()
 		defer mu.Unlock()
-		if r.state.Rejected++; r.state.Rejection == "" {
-			r.state.Rejection = ClipTitle(printable(i.URI)) + ": " + why
-		}
+		r.reject(i.URI, why)
 	}
 	if page.Notice != nil && r.state.Notice == "" {
 		r.state.NoticeOf, r.state.Notice = page.Notice.Code, page.Notice.Detail
@@ -293,6 +294,13 @@ func (r *syncRun) storePage(ctx context.Context, access Access, page SyncPage) (
 	}
 	r.state.Read += len(items)
 	return left, nil
+}
+
+// reject counts an item that was left out, and keeps why the first one was.
+func (r *syncRun) reject(uri, why string) {
+	if r.state.Rejected++; r.state.Rejection == "" {
+		r.state.Rejection = ClipTitle(printable(uri)) + ": " + why
+	}
 }
 
 // stillTime renews the lease within a page, and returns ErrUnfinished if too little time is left for more of it.

@@ -146,14 +146,15 @@ type partState struct {
 
 type partBody struct {
 	Checkpoint      []byte `json:"place,omitempty"`
-	Before          []byte `json:"before,omitempty"`    // the checkpoint when the running full scan started; empty: everything is read
-	ScanStarted     int64  `json:"walk,omitempty"`      // when the running full scan started; 0: none runs
-	ScanRead        bool   `json:"walked,omitempty"`    // the scan has read everything; deleted items are still to be removed
-	Exact           bool   `json:"exact,omitempty"`     // SyncPage.Exact of the scan
-	Pages           int    `json:"pages,omitempty"`     // of the scan
-	LastScanStarted int64  `json:"lastWalk,omitempty"`  // when the last finished full scan started
-	LastReadBy      int64  `json:"readUntil,omitempty"` // start time of the sync that last read it
-	Listed          bool   `json:"listed,omitempty"`    // PartList named it
+	Before          []byte `json:"before,omitempty"`      // the checkpoint when the running full scan started; empty: everything is read
+	ScanStarted     int64  `json:"walk,omitempty"`        // when the running full scan started; 0: none runs
+	ScanRead        bool   `json:"walked,omitempty"`      // the scan has read everything; deleted items are still to be removed
+	AskedInVain     int64  `json:"askedInVain,omitempty"` // when the provider first failed to say whether an item of the scan is deleted
+	Exact           bool   `json:"exact,omitempty"`       // SyncPage.Exact of the scan
+	Pages           int    `json:"pages,omitempty"`       // of the scan
+	LastScanStarted int64  `json:"lastWalk,omitempty"`    // when the last finished full scan started
+	LastReadBy      int64  `json:"readUntil,omitempty"`   // start time of the sync that last read it
+	Listed          bool   `json:"listed,omitempty"`      // PartList named it
 	// Failed are the uris of what could not be read, the latest last; see Access.Try.
 	Failed []string `json:"failed,omitempty"`
 	// FailedBy is the start of the first sync that found new ones, if none has read the part to its end since.

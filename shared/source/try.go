@@ -22,6 +22,7 @@ type tries struct {
 	failed       map[string]bool // uris of what was tried in vain
 	again, first time.Duration   // the time it took
 	last         *SyncError      // of the latest in fresh
+	answered     bool            // a request has succeeded
 	// renew is called before each request with the time that it may take, because a page with many that are slow takes longer than a lease;
 	// nil: there is none.
 	renew func(ctx context.Context, most time.Duration) error
@@ -72,6 +73,7 @@ func (a Access) Try(ctx context.Context, uri string, read func(context.Context) 
 	if err != nil && ctx.Err() == nil && errors.Is(timed.Err(), context.DeadlineExceeded) {
 		err = &SyncError{Code: Unreadable, Detail: fmt.Sprintf("The provider did not return %s within %s.", uri, left.Round(time.Second)), Cause: err}
 	}
+	t.answered = t.answered || err == nil
 	var failed *SyncError
 	if !errors.As(err, &failed) || !failed.maybeOfOne() {
 		return false, err

@@ -81,6 +81,10 @@ type SyncPage struct {
 // admins.
 type SkippedItem struct{ URI, Why string }
 
+// LongPage is for how long a connector reads for one page. What it has then it yields, with a checkpoint from which it goes on: a provider
+// may be so slow that a whole page takes longer than the turn of a source, and nothing of it would ever be saved.
+const LongPage = 30 * time.Second
+
 // MaxCheckpoint is the most bytes of a checkpoint. It is saved with every page.
 const MaxCheckpoint = 64 << 10
 

@@ -36,6 +36,21 @@ type Site struct {
 	// Answered are what LookUp has read though an earlier sync could not. The connector lists them in SyncPage.Unread.
 	Answered []string
 	access   source.Access
+	// Closed means that LookUp could not read something, or that the connector has noted it for another reason.
+	Closed bool
+}
+
+// Openings is what the checkpoint of a part knows of lookups.
+type Openings struct {
+	Closed bool `json:"closed,omitempty"` // the running full scan has left out a lookup, so that it has closed items
+	Rescan bool `json:"rescan,omitempty"` // what was closed can be looked up again: after this reading a full scan opens what depends on it
+}
+
+// Note adds to o what a page of results has found out. opened are the lookups that failed before and do no more. A full scan
+// opens what depends on them, unless it has passed some of it before.
+func (s *Site) Note(o *Openings, full bool, opened []string) {
+	o.Closed = full && (o.Closed || s.Closed)
+	o.Rescan = o.Rescan || len(opened) > 0 && (!full || o.Closed)
 }
 
 // Open returns the site of a source; its Base has no slash at the end. An account with an email
@@ -72,6 +87,7 @@ func Get[T any](ctx context.Context, s *Site, what, path string, query url.Value
 func (s *Site) LookUp(ctx context.Context, what, items string, read func(context.Context) error) (unknown bool, err error) {
 	unknown, err = s.access.Try(ctx, what, read)
 	if unknown {
+		s.Closed = true
 		s.Unknown(items, s.Provider+" fails to return "+what+"; later syncs try again")
 	} else if err == nil && slices.Contains(s.access.Failed, what) {
 		s.Answered = append(s.Answered, what)

@@ -127,7 +127,7 @@ func (r *reading) closePage(page id) {
 		return
 	}
 	r.restricted[page] = atlassian.Audience{}
-	r.private[page] = true
+	r.private[page], r.Closed = true, true
 	r.closed = append(r.closed, source.FailedAgain(r.pageURI(page), "Confluence does not return who may read it, so that no person does"))
 }
 

@@ -30,7 +30,8 @@ const (
 	overlap = 10 * time.Minute
 	// repeated is how many results of a page the next one repeats where pages are
 	// numbered: as many may be deleted between the two requests.
-	repeated = 5
+	repeated     = 5
+	retriesAPage = 5 // items per page that failed before
 	// MaxAttachments is the most attachments of a space that a full scan reads: the newest, on whole pages of results.
 	MaxAttachments = 10_000
 )
@@ -66,6 +67,9 @@ type checkpoint struct {
 	Found int       `json:"found,omitempty"` // files that the running full scan has listed
 	// Retried means that what failed before was tried again by the running reading.
 	Retried bool `json:"retried,omitempty"`
+	// Done is the id of the last result of the page at Next that was read; empty: none was.
+	Done id `json:"done,omitempty"`
+	atlassian.Openings
 }
 
 // Retries marks the connector as a source.Retrier.
@@ -80,6 +84,9 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return err
 		}
 		if p.Begun.IsZero() {
+			if p.Rescan {
+				return source.ErrFullScanNeeded
+			}
 			p.Begun = c.Now().UTC()
 		}
 		return r.read(ctx, p, page)
@@ -96,7 +103,9 @@ type reading struct {
 	before  source.Access
 	closed  []source.SkippedItem // pages whose readers cannot be read once more, to be reported
 	private map[id]bool          // all of those
+	left    map[string]bool      // uris of items that cannot be read once more
 	single  bool                 // some results were read one by one
+	begun   time.Time            // when the reading of the running page began; zero: it may take any time
 	directory
 }
 
@@ -106,7 +115,7 @@ func (c *Connector) open(a source.Access, part string) *reading {
 		site.Base += "/wiki"
 	}
 	space, kind, _ := strings.Cut(part, " ")
-	return &reading{Site: site, space: space, kind: kind, mirrors: atlassian.Mirrors(a.Settings), before: a, private: map[id]bool{},
+	return &reading{Site: site, space: space, kind: kind, mirrors: atlassian.Mirrors(a.Settings), before: a, private: map[id]bool{}, left: map[string]bool{},
 		most: cmp.Or(c.Attachments, MaxAttachments), directory: newDirectory()}
 }
 
@@ -118,8 +127,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		}
 	}
 	if !p.Full && p.Next == "" && !p.Retried {
-		p.Retried = true
-		if err := r.retry(ctx, p, yield); err != nil {
+		if err := r.retry(ctx, &p, yield); err != nil {
 			return err
 		}
 	}
@@ -130,19 +138,40 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		if err != nil {
 			return err
 		}
-		found, err := r.found(ctx, query)
+		found, err := r.found(ctx, query, p.Done)
 		if resumed && atlassian.IsCode(err, source.Refused, source.NotThere) { // the cursor has expired
-			p.Next, resumed = "", false
+			p.Next, p.Done, resumed = "", "", false
 			continue
 		}
 		if err != nil {
 			return err
 		}
 		resumed = false
-		page, err := r.page(ctx, found.Results)
+		var last id
+		if found.cut {
+			last = found.Results[len(found.Results)-1].ID
+		}
+		part := func(page source.SyncPage, done id) error {
+			p.Done, p.Found = done, p.Found+len(page.Items)
+			r.Note(&p.Openings, p.Full, page.Unread)
+			if page.Checkpoint = source.EncodeCheckpoint(p); !yield(page) {
+				return source.ErrStopped
+			}
+			return nil
+		}
+		r.begun = r.Now()
+		page, err := r.page(ctx, found.Results, part)
 		if err != nil {
 			return err
 		}
+		if found.cut {
+			if err := part(page, last); err != nil {
+				return err
+			}
+			continue
+		}
+		p.Done = ""
+		r.Note(&p.Openings, p.Full, page.Unread)
 		if p.Next, err = next(query, found.Links.Next); err != nil {
 			return err
 		}
@@ -153,7 +182,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			if p.Full && begins && !r.single { // else what fails may be on pages before
 				page.Unread = append(page.Unread, r.resultsName(), r.restrictionsName()) // what fails next ends a sync again
 			}
-			p = checkpoint{Since: p.Begun}
+			p = checkpoint{Since: p.Begun, Openings: atlassian.Openings{Rescan: p.Rescan}}
 		}
 		page.Checkpoint = source.EncodeCheckpoint(p)
 		if !yield(page) {
@@ -206,6 +235,17 @@ type results struct {
 	Links   struct {
 		Next string `json:"next"`
 	} `json:"_links"`
+	cut bool // more results of the page follow
+}
+
+// after returns the results behind the one with an id, or all if there is none.
+func (found results) after(done id) []content {
+	return found.Results[slices.IndexFunc(found.Results, func(c content) bool { return c.ID == done })+1:]
+}
+
+// isLong reports whether reading the running page has taken long.
+func (r *reading) isLong() bool {
+	return !r.begun.IsZero() && r.Now().Sub(r.begun) >= source.LongPage
 }
 
 func (r *reading) search(ctx context.Context, q url.Values) (results, error) {
@@ -244,8 +284,9 @@ func next(query url.Values, link string) (string, error) {
 	return q.Encode(), nil
 }
 
-// page returns the items of a page of results.
-func (r *reading) page(ctx context.Context, found []content) (source.SyncPage, error) {
+// page returns the items of a page of results. When it has taken long, it calls part with the items of the first ones, and the id of the
+// last of them.
+func (r *reading) page(ctx context.Context, found []content, part func(page source.SyncPage, done id) error) (source.SyncPage, error) {
 	var page source.SyncPage
 	found = slices.DeleteFunc(found, func(c content) bool {
 		return c.Space.Key != "" && !strings.EqualFold(c.Space.Key, r.space) || c.Status != "" && c.Status != "current" ||
@@ -265,7 +306,7 @@ func (r *reading) page(ctx context.Context, found []content) (source.SyncPage, e
 	if err := r.prepare(ctx, found, about); err != nil {
 		return page, err
 	}
-	for _, c := range found {
+	for n, c := range found {
 		on, known := about[c.Container.ID]
 		var i source.Item
 		switch {
@@ -279,13 +320,24 @@ func (r *reading) page(ctx context.Context, found []content) (source.SyncPage, e
 			continue
 		}
 		if c.unread && i.File == nil { // of an attachment, its download fails
-			i.KeepBody = true
+			i.KeepBody, r.left[i.URI] = true, true
 			page.Failed = append(page.Failed, source.FailedAgain(i.URI, notReturned))
 		}
-		page.Items = append(page.Items, i)
+		if page.Items = append(page.Items, i); n+1 < len(found) && r.isLong() && r.failed == nil {
+			r.finish(&page)
+			if err := part(page, c.ID); err != nil {
+				return page, err
+			}
+			page, r.begun = source.SyncPage{}, r.Now()
+		}
 	}
+	r.finish(&page)
+	return page, r.failed
+}
+
+// finish adds to page what was found out beside its items.
+func (r *reading) finish(page *source.SyncPage) {
 	page.Notice = r.Notice
 	page.Failed, page.Unread = append(page.Failed, r.closed...), append(r.opened(), r.Answered...)
 	r.closed, r.Answered = nil, nil
-	return page, r.failed
 }

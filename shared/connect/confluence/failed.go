@@ -20,8 +20,8 @@ const notReturned = "Confluence does not return it"
 func (r *reading) resultsName() string { return "some " + r.kind + " of the space " + r.space }
 
 // found returns a page of results. If Confluence failed to return one before and fails again, or if it is too large, the results are read
-// one by one, so that one of them that cannot be read holds up no other.
-func (r *reading) found(ctx context.Context, query url.Values) (results, error) {
+// one by one, so that one of them that cannot be read holds up no other. It leaves out those up to the one with the id done.
+func (r *reading) found(ctx context.Context, query url.Values, done id) (results, error) {
 	var found results
 	var other error // that no single result causes
 	leftOut, err := r.before.Try(ctx, r.resultsName(), func(ctx context.Context) (err error) {
@@ -31,13 +31,15 @@ func (r *reading) found(ctx context.Context, query url.Values) (results, error) 
 		return err
 	})
 	if leftOut || atlassian.IsCode(other, source.TooLarge) {
-		return r.oneByOne(ctx, query)
+		return r.oneByOne(ctx, query, done)
 	}
+	found.Results = found.after(done)
 	return found, cmp.Or(err, other)
 }
 
-// oneByOne returns a page of results, each read by its id. Those that cannot be read once more are unread.
-func (r *reading) oneByOne(ctx context.Context, query url.Values) (results, error) {
+// oneByOne returns a page of results, each read by its id, or the first of them when that has taken long. Those that cannot be read once
+// more are unread.
+func (r *reading) oneByOne(ctx context.Context, query url.Values, done id) (results, error) {
 	r.single = true
 	sparse := maps.Clone(query)
 	sparse.Set("expand", r.sparse())
@@ -45,9 +47,11 @@ func (r *reading) oneByOne(ctx context.Context, query url.Values) (results, erro
 	if err != nil {
 		return found, err
 	}
+	r.begun = r.Now()
 	var all []content
 	var first error // of a result that fails for the first time; the others are tried, to find all that do
-	for _, c := range found.Results {
+	rest := found.after(done)
+	for n, c := range rest {
 		var one results
 		leftOut, err := r.before.Try(ctx, r.uriOf(c), func(ctx context.Context) (err error) {
 			one, err = r.one(ctx, c.ID, r.expand())
@@ -63,6 +67,10 @@ func (r *reading) oneByOne(ctx context.Context, query url.Values) (results, erro
 			return found, err
 		}
 		all = append(all, one.Results...)
+		if first == nil && len(all) > 0 && n+1 < len(rest) && r.isLong() {
+			found.cut = true
+			break
+		}
 	}
 	found.Results = all
 	return found, first
@@ -103,10 +111,35 @@ func (r *reading) uriOf(c content) string {
 
 // retry tries again what earlier syncs could not read: items, who may read a page, and who is in a group. When the latter is known again,
 // a full scan opens what depends on it.
-func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+func (r *reading) retry(ctx context.Context, p *checkpoint, yield func(source.SyncPage) bool) error {
 	r.ctx = ctx
 	var page source.SyncPage
+	opened := false
+	flush := func() error {
+		page.Failed, page.Unread = append(page.Failed, r.closed...), slices.Concat(page.Unread, r.opened(), r.Answered)
+		r.closed, r.Answered = nil, nil
+		if len(page.Failed)+len(page.Unread)+len(page.Items) == 0 {
+			return nil
+		}
+		known := slices.DeleteFunc(slices.Clone(page.Unread), func(uri string) bool {
+			_, comment, ok := r.idsOf(uri)
+			_, _, isGroup := atlassian.GroupOf(uri)
+			return !(ok && comment == "" || isGroup)
+		})
+		opened = opened || len(known) > 0
+		r.Note(&p.Openings, p.Full, known)
+		if page.Checkpoint = source.EncodeCheckpoint(p); !yield(page) {
+			return source.ErrStopped
+		}
+		page = source.SyncPage{}
+		return nil
+	}
 	for _, uri := range r.before.Failed {
+		if len(page.Items) >= retriesAPage {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
 		var err error
 		if on, comment, ok := r.idsOf(uri); ok && comment == "" {
 			err = r.retryPage(ctx, uri, on, &page)
@@ -123,20 +156,11 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 			return err
 		}
 	}
-	page.Failed, page.Unread = append(page.Failed, r.closed...), slices.Concat(page.Unread, r.opened(), r.Answered)
-	r.closed, r.Answered = nil, nil
-	if len(page.Failed)+len(page.Unread)+len(page.Items) == 0 {
-		return nil
+	p.Retried = true // what is read until then need not be tried again
+	if err := flush(); err != nil {
+		return err
 	}
-	page.Checkpoint = source.EncodeCheckpoint(p)
-	if !yield(page) {
-		return source.ErrStopped
-	}
-	if slices.ContainsFunc(page.Unread, func(uri string) bool {
-		_, comment, ok := r.idsOf(uri)
-		_, _, isGroup := atlassian.GroupOf(uri)
-		return ok && comment == "" || isGroup
-	}) {
+	if opened {
 		return source.ErrFullScanNeeded // what depends on it gets its readers
 	}
 	return nil
@@ -165,10 +189,11 @@ func (r *reading) retryItem(ctx context.Context, uri string, i id, page *source.
 	})
 	var some source.SyncPage
 	if !leftOut && err == nil {
-		some, err = r.page(ctx, found.Results)
+		some, err = r.page(ctx, found.Results, nil) // of one result
 	}
 	switch {
 	case leftOut:
+		r.left[uri] = true
 		page.Failed = append(page.Failed, source.FailedAgain(uri, notReturned))
 		return true, nil
 	case err != nil:
@@ -184,7 +209,7 @@ func (r *reading) retryItem(ctx context.Context, uri string, i id, page *source.
 func (r *reading) opened() (uris []string) {
 	for _, uri := range r.before.Failed {
 		page, comment, ok := r.idsOf(uri)
-		if _, known := r.restricted[page]; ok && comment == "" && known && !r.private[page] {
+		if _, known := r.restricted[page]; ok && comment == "" && known && !r.private[page] && !r.left[uri] {
 			uris = append(uris, uri)
 		}
 	}

@@ -370,3 +370,115 @@ func TestASearchThatIsNeverAnsweredHoldsUpNoOther(t *testing.T) {
 		})
 	})
 }
+
+// TestAPageOfResultsThatTakesLongerThanATurnIsReadInSeveral: each turn goes on behind what the one before has read, whether the names of
+// accounts take long, or the results that have to be read one by one, or those that failed before.
+func TestAPageOfResultsThatTakesLongerThanATurnIsReadInSeveral(t *testing.T) {
+	t.Parallel()
+	for _, slow := range []string{"/rest/api/user", "id in ("} {
+		t.Run(slow, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(t *testing.T, cloud bool) {
+				s := newSite(t, cloud, map[string]any{"access": "source"})
+				a := s.access
+				a.Settings = source.NewSettings(map[string]any{"baseUrl": s.URL, "spaces": []string{"ENG"}, "access": "source", "email": a.Settings.Text("email")})
+				if slow == "id in (" {
+					a.Failed = []string{"some pages of the space ENG"} // the search with all failed before
+				}
+				for n := range 12 {
+					one := page(n+1, fmt.Sprint("Page ", n))
+					one.Body = fmt.Sprintf(`<p>Ask <ac:link><ri:user ri:account-id="5:a%d" ri:userkey="key-%d"/></ac:link>.</p>`, n, n)
+					s.Put(one)
+				}
+				asked := map[string]int{}
+				s.Before(func(path string, w http.ResponseWriter) bool {
+					path, _ = url.QueryUnescape(path)
+					if strings.Contains(path, slow) {
+						asked[path]++
+						s.clock.Advance(20 * time.Second)
+					} else if slow == "id in (" && strings.Contains(path, "type = page") && strings.Contains(path, "body") {
+						w.WriteHeader(http.StatusInternalServerError)
+						return true
+					}
+					return false
+				})
+				read, turns := map[string]bool{}, 0
+				for at := []byte(nil); len(read) < 12 && turns < 14; turns++ {
+					for page, err := range s.c.Read(t.Context(), a, "ENG pages", at) {
+						if err != nil {
+							t.Fatal(err)
+						}
+						for _, i := range page.Items {
+							read[i.URI] = true
+						}
+						at = page.Checkpoint
+						break // the turn is over
+					}
+				}
+				for path, times := range asked {
+					if times > 1 {
+						t.Errorf("%s is asked for %d times", path, times)
+					}
+				}
+				if len(read) < 12 || turns < 3 || len(asked) != 12 {
+					t.Errorf("%d pages in %d turns with %d slow requests", len(read), turns, len(asked))
+				}
+			})
+		})
+	}
+}
+
+// TestWhatAGroupHasClosedIsOpened although its members can be read again in the same full scan, after an interruption: what was read before is
+// opened by another one, and not only when the next one is due.
+func TestWhatAGroupHasClosedIsOpened(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		for n := range 60 {
+			one := page(n+1, fmt.Sprint("Page ", n+1))
+			if n == 0 || n == 59 { // on the last page of results, and on the first one
+				one.Groups = []string{"outside"}
+			}
+			s.Put(one)
+		}
+		readers := func(when string, want ...string) {
+			t.Helper()
+			for _, i := range s.Items() {
+				if n := i.Access.Names(); (i.Title == "Page 1" || i.Title == "Page 60") && !slices.Equal(n.Users, want) {
+					t.Errorf("%s, %s is read by %q, want %q", when, i.Title, n.Users, want)
+				}
+			}
+		}
+		s.syncAfter(0, "", "")
+		ada := "ada"
+		if cloud {
+			ada = "ada@acme.example"
+		}
+		readers("at first", ada)
+		s.Before(func(path string, w http.ResponseWriter) bool {
+			switch {
+			case strings.Contains(path, "/outside/member") || strings.Contains(path, "membersByGroupId"):
+				w.WriteHeader(http.StatusInternalServerError)
+			case strings.Contains(path, "/content/search") && (strings.Contains(path, "cursor=") || strings.Contains(path, "start=")):
+				w.Header().Set("Retry-After", "600")
+				w.WriteHeader(http.StatusTooManyRequests)
+			default:
+				return false
+			}
+			return true
+		})
+		for _, after := range []time.Duration{7 * time.Hour, 2 * time.Minute} { // a full scan is due
+			s.clock.Advance(after)
+			s.MustSync()
+		}
+		if e := s.Shown().LastError; e == nil || e.Code != source.RateLimited {
+			t.Errorf("the source shows %+v", e)
+		}
+		s.Before(nil)
+		for range 2 {
+			s.clock.Advance(16 * time.Minute)
+			s.MustSync()
+		}
+		readers("in the end", ada)
+	})
+}

@@ -158,9 +158,11 @@ func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, e
 // readChanges reads the changed files.
 func (s *session) readChanges(ctx context.Context, p checkpoint, changes []fileChange, yield func(source.SyncPage) bool) error {
 	for {
-		n := min(p.Skip+filesAPage, len(changes))
+		n, begun := min(p.Skip, len(changes)), s.Now()
+		end := min(n+filesAPage, len(changes))
 		var page source.SyncPage
-		for _, f := range changes[min(p.Skip, n):n] {
+		for ; n < end && s.Now().Sub(begun) < source.LongPage; n++ {
+			f := changes[n]
 			if f.Status == "removed" {
 				page.Removed = append(page.Removed, s.blob(f.Name))
 				continue

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/source"
@@ -207,5 +208,38 @@ func TestIsDeletedAsksGitHub(t *testing.T) {
 	var failed *source.SyncError
 	if gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api issues", first.HTMLURL); gone || !errors.As(err, &failed) || failed.Code != source.NotThere {
 		t.Errorf("in a repository that is not visible: %t %v", gone, err)
+	}
+}
+
+// TestFilesThatTakeLongAreYieldedInParts, so that a turn that ends loses little of what it has read.
+func TestFilesThatTakeLongAreYieldedInParts(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := tree()
+	r.commit(files, false)
+	_, _, checkpoint := r.mustRead("files", nil)
+	for n := range 12 {
+		files[fmt.Sprintf("new/%d.go", n)] = fmt.Sprintf("package new%d\n", n)
+	}
+	r.commit(files, false)
+	at := now
+	r.c.Now = func() time.Time { return at }
+	r.server.Before(func(path string, _ http.ResponseWriter) bool {
+		if strings.Contains(path, "/git/blobs/") {
+			at = at.Add(20 * time.Second)
+		}
+		return false
+	})
+	read := 0
+	for page, err := range r.c.Read(t.Context(), r.access, "acme/api files", checkpoint) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read += len(page.Items); len(page.Items) > 2 {
+			t.Errorf("%d files in a page", len(page.Items))
+		}
+	}
+	if read != 12 {
+		t.Errorf("%d files", read)
 	}
 }

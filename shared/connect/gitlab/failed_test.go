@@ -2,10 +2,13 @@ package gitlab_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/connect/gitlab/gitlabtest"
 	"docent/shared/source"
@@ -75,4 +78,57 @@ func TestARecordWhoseCommentsFailHoldsUpNoOther(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhatTakesLongIsYieldedInParts, so that a turn that ends loses little of it: records with their comments, those that failed before, and
+// changed files.
+func TestWhatTakesLongIsYieldedInParts(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{"README.md": "# The API\n\nText."}
+	r.put(func(p *gitlabtest.Project) {
+		for n := range 12 {
+			one := gitlabtest.NewIssue(n+1, "Issue")
+			one.Comments = []gitlabtest.Note{{Body: "A comment."}}
+			p.Issues = append(p.Issues, one)
+		}
+		p.Commits = append(p.Commits, gitlabtest.Commit{Files: maps.Clone(files)})
+	})
+	_, _, end := r.must("files", nil)
+	for n := range 12 {
+		files[fmt.Sprintf("%d.md", n)] = "# A page\n\nText."
+	}
+	r.put(func(p *gitlabtest.Project) {
+		p.Commits = append(p.Commits, gitlabtest.Commit{Files: maps.Clone(files)})
+	})
+	r.later()
+	r.server.Before(func(path string, _ http.ResponseWriter) bool {
+		if strings.Contains(path, "/notes") || strings.Contains(path, "/raw") {
+			r.now = r.now.Add(20 * time.Second)
+		}
+		return false
+	})
+	in := func(kind string, a source.Access, at []byte) (end []byte) {
+		t.Helper()
+		read := 0
+		for page, err := range r.c.Read(t.Context(), a, project+" "+kind, at) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if read, end = read+len(page.Items), page.Checkpoint; len(page.Items) > 5 {
+				t.Errorf("%s: %d items in a page", kind, len(page.Items))
+			}
+		}
+		if read != 12 {
+			t.Errorf("%s: %d items", kind, read)
+		}
+		return end
+	}
+	in("files", r.access(), end.Checkpoint)
+	a := r.access()
+	at := in("issues", a, nil)
+	for n := range 12 {
+		a.Failed = append(a.Failed, fmt.Sprintf("%s/%s/-/issues/%d", r.server.URL, project, n+1))
+	}
+	in("issues", a, at)
 }

@@ -138,9 +138,11 @@ func (s *session) readChanges(ctx context.Context, p checkpoint, readers *names.
 		exists[f.New] = exists[f.New] || !f.Deleted
 	}
 	for {
-		n := min(p.Skip+filesAPage, len(changes))
+		n, begun := min(p.Skip, len(changes)), s.Now()
+		end := min(n+filesAPage, len(changes))
 		var page source.SyncPage
-		for _, f := range changes[min(p.Skip, n):n] {
+		for ; n < end && s.Now().Sub(begun) < source.LongPage; n++ {
+			f := changes[n]
 			if (f.Renamed || f.Deleted) && !exists[f.Old] {
 				page.Removed = append(page.Removed, s.blob(p, f.Old))
 			}

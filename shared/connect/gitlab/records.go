@@ -19,12 +19,13 @@ import (
 
 // Bounds of records.
 const (
-	perPage     = 100
-	notesAPage  = 25              // records per page whose comments are requested
-	maxNotes    = 5000            // comments of a record; GitLab allows as many
-	maxKept     = 500             // records of one time in a checkpoint
-	settledTime = 2 * time.Minute // after which a comment changes the time of its record
-	stamp       = "2006-01-02T15:04:05.000Z"
+	perPage      = 100
+	notesAPage   = 25              // records per page whose comments are requested
+	retriesAPage = 5               // records per page that failed before
+	maxNotes     = 5000            // comments of a record; GitLab allows as many
+	maxKept      = 500             // records of one time in a checkpoint
+	settledTime  = 2 * time.Minute // after which a comment changes the time of its record
+	stamp        = "2006-01-02T15:04:05.000Z"
 )
 
 // readRecords reads the issues or merge requests that changed since p.
@@ -40,7 +41,7 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yie
 		if err != nil {
 			return err
 		}
-		begun := p.Since
+		begun, start := p.Since, s.Now()
 		var page source.SyncPage
 		var first error // of a record that fails for the first time; the others are tried, to find all that do
 		asked := 0
@@ -63,12 +64,13 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yie
 			if r.Notes > 0 {
 				asked++
 			}
-			if first == nil && (asked == notesAPage || len(page.Failed) > 0) && i+1 < len(records) { // a failure may have taken a minute
+			slow := len(page.Failed) > 0 || s.Now().Sub(start) >= source.LongPage // a failure may have taken a minute
+			if first == nil && (asked == notesAPage || slow) && i+1 < len(records) {
 				page.Checkpoint = source.EncodeCheckpoint(p)
 				if !yield(page) {
 					return source.ErrStopped
 				}
-				page, asked = source.SyncPage{}, 0
+				page, asked, start = source.SyncPage{}, 0, s.Now()
 			}
 		}
 		if first != nil {
@@ -94,8 +96,16 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yie
 
 // retry reads the records that earlier syncs could not read.
 func (s *session) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
-	page := source.SyncPage{Checkpoint: source.EncodeCheckpoint(p)}
+	untried := p
+	untried.Retried = false // what is read until then need not be tried again
+	var page source.SyncPage
 	for _, uri := range s.access.Failed {
+		if len(page.Items) >= retriesAPage {
+			if page.Checkpoint = source.EncodeCheckpoint(untried); !yield(page) {
+				return source.ErrStopped
+			}
+			page = source.SyncPage{}
+		}
 		number, err := strconv.Atoi(path.Base(uri))
 		if err != nil {
 			continue
@@ -122,7 +132,7 @@ func (s *session) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 			return err
 		}
 	}
-	if !yield(page) {
+	if page.Checkpoint = source.EncodeCheckpoint(p); !yield(page) {
 		return source.ErrStopped
 	}
 	return nil

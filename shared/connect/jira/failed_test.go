@@ -244,3 +244,120 @@ func TestALookupThatFailsHoldsUpOnlyWhatDependsOnIt(t *testing.T) {
 		})
 	}
 }
+
+// TestWhatALookupHasClosedIsOpened although the lookup succeeds in the same full scan, after an interruption: what was read before is opened
+// by another one, and not only when the next one is due.
+func TestWhatALookupHasClosedIsOpened(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		for n := range 120 {
+			one := issue(n + 1)
+			if n == 0 || n == 119 { // on the last page of the search, and on the first one
+				one.Comments = []jiratest.Comment{{ID: n + 1, Text: "Limited.", At: one.Created, Group: "outside"}}
+			}
+			s.put(one)
+		}
+		readers := func(when string, want ...string) {
+			t.Helper()
+			for _, uri := range []string{s.URL + "/browse/OPS-1#comment-1", s.URL + "/browse/OPS-120#comment-120"} {
+				if n := s.Items()[uri].Access.Names(); n == nil || !slices.Equal(n.Users, want) {
+					t.Errorf("%s, %s is read by %v, want %v", when, uri, n, want)
+				}
+			}
+		}
+		s.MustSync()
+		readers("at first", "ada@acme.example")
+		s.Before(func(path string, w http.ResponseWriter) bool {
+			switch {
+			case strings.Contains(path, "group/member?"):
+				w.WriteHeader(http.StatusInternalServerError)
+			case strings.Contains(path, "nextPageToken=") || strings.Contains(path, "startAt=45"):
+				w.Header().Set("Retry-After", "600")
+				w.WriteHeader(http.StatusTooManyRequests)
+			default:
+				return false
+			}
+			return true
+		})
+		for _, after := range []time.Duration{7 * time.Hour, 2 * time.Minute} { // a full scan is due
+			s.clock.Advance(after)
+			s.MustSync()
+		}
+		if e := s.Shown().LastError; e == nil || e.Code != source.RateLimited {
+			t.Errorf("the source shows %+v", e)
+		}
+		s.Before(nil)
+		for range 2 {
+			s.clock.Advance(16 * time.Minute)
+			s.MustSync()
+		}
+		readers("in the end", "ada@acme.example")
+		before := len(s.Requests())
+		s.clock.Advance(16 * time.Minute)
+		s.MustSync()
+		if n := len(s.Requests()) - before; n > 2 { // a search for each project
+			t.Errorf("%d requests without a change", n)
+		}
+	})
+}
+
+// TestAPageThatTakesLongerThanATurnIsReadInSeveral: each turn goes on behind what the one before has read, also with what failed before.
+func TestAPageThatTakesLongerThanATurnIsReadInSeveral(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		s.Change(func() { s.Inline = 1 })
+		var failed []string
+		for n := range 12 {
+			one := issue(n + 1)
+			one.Comments = []jiratest.Comment{comment(2 * n), comment(2*n + 1)}
+			s.put(one)
+			failed = append(failed, fmt.Sprintf("%s/browse/OPS-%d", s.URL, n+1))
+		}
+		asked := map[string]int{}
+		s.Before(func(path string, _ http.ResponseWriter) bool {
+			if _, rest, ok := strings.Cut(path, "/issue/"); ok && strings.Contains(rest, "/comment") {
+				key, _, _ := strings.Cut(rest, "/")
+				asked[key]++
+				s.clock.Advance(20 * time.Second)
+			}
+			return false
+		})
+		var at []byte
+		for _, again := range [][]string{nil, failed} {
+			clear(asked)
+			s.clock.Advance(16 * time.Minute)
+			a, read, turns := s.access, map[string]bool{}, 0
+			for a.Failed = again; len(read) < 12 && turns < 12; turns++ {
+				for page, err := range s.c.Read(t.Context(), a, "OPS", at) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, i := range page.Items {
+						if key, _, found := strings.Cut(strings.TrimPrefix(i.URI, s.URL+"/browse/"), "#"); !found {
+							read[key] = true
+							a.Failed = slices.DeleteFunc(slices.Clone(a.Failed), func(uri string) bool { return uri == i.URI })
+						}
+					}
+					at = page.Checkpoint
+					break // the turn is over
+				}
+			}
+			for key, times := range asked {
+				if times > 1 {
+					t.Errorf("the comments on %s are read %d times", key, times)
+				}
+			}
+			if len(read) < 12 || turns < 3 {
+				t.Errorf("%d issues in %d turns", len(read), turns)
+			}
+			for page, err := range s.c.Read(t.Context(), a, "OPS", at) { // to the end
+				if err != nil {
+					t.Fatal(err)
+				}
+				at = page.Checkpoint
+			}
+		}
+	})
+}

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"iter"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ const (
 	// repeated is how many results of a page the next one repeats where pages are
 	// numbered: as many may be deleted between the two requests.
 	repeated        = 5
+	retriesAPage    = 5        // issues per page that failed before
 	maxComments     = 5000     // of an issue
 	maxCommentBytes = 32 << 20 // of an issue's comments that are requested separately
 	pageBytes       = 8 << 20  // of texts, above which the issues of a reply are more than one page
@@ -56,6 +58,9 @@ type checkpoint struct {
 	Full  bool      `json:"full,omitempty"`  // it is a full scan
 	// Retried means that what failed before was tried again by the running reading.
 	Retried bool `json:"retried,omitempty"`
+	// Done is the key of the last issue of the page at Token or Start that was read; empty: none was.
+	Done string `json:"done,omitempty"`
+	atlassian.Openings
 }
 
 // Retries marks the connector as a source.Retrier.
@@ -70,6 +75,9 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return err
 		}
 		if p.Begun.IsZero() {
+			if p.Rescan {
+				return source.ErrFullScanNeeded
+			}
 			p.Begun = c.Now().UTC()
 		}
 		return r.read(ctx, p, page)
@@ -83,6 +91,8 @@ type reading struct {
 	project string // key
 	mirrors bool
 	before  source.Access
+	opened  []string  // Answered of the latest page
+	begun   time.Time // when the search for the running page was sent; zero: it may take any time
 	directory
 }
 
@@ -97,7 +107,7 @@ func (c *Connector) open(a source.Access, project string) *reading {
 
 // begin returns p with the query of a new reading.
 func (r *reading) begin(p checkpoint) checkpoint {
-	p.Token, p.Start = "", 0
+	p.Token, p.Start, p.Done = "", 0, ""
 	p.JQL = `project = "` + r.project + `"`
 	if p.Full {
 		p.JQL += " ORDER BY created DESC"
@@ -118,14 +128,14 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 				return err
 			}
 		} else if !p.Retried {
-			p.Retried = true
-			if err := r.retry(ctx, p, yield); err != nil {
+			if err := r.retry(ctx, &p, yield); err != nil {
 				return err
 			}
 		}
 		p = r.begin(p)
 	}
 	for {
+		r.begun = r.Now()
 		found, err := r.search(ctx, p, perPage)
 		if resumed && atlassian.IsCode(err, source.Refused) { // the token has expired
 			p, resumed = r.begin(p), false
@@ -140,7 +150,9 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			return err
 		}
 		resumed = false
-		page, err := r.page(ctx, found.Issues, func(part source.SyncPage) error {
+		page, err := r.page(ctx, found.after(p.Done), func(part source.SyncPage, done string) error {
+			p.Done = done
+			r.Note(&p.Openings, p.Full, r.opened)
 			part.Checkpoint = source.EncodeCheckpoint(p)
 			if !yield(part) {
 				return source.ErrStopped
@@ -150,11 +162,13 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		if err != nil {
 			return err
 		}
+		p.Done = ""
+		r.Note(&p.Openings, p.Full, r.opened)
 		if p, page.Last, err = found.next(p, r.Cloud); err != nil {
 			return err
 		}
 		if page.Last {
-			p = checkpoint{Since: p.Begun}
+			p = checkpoint{Since: p.Begun, Openings: atlassian.Openings{Rescan: p.Rescan}}
 		}
 		page.Checkpoint = source.EncodeCheckpoint(p)
 		if !yield(page) {
@@ -172,6 +186,11 @@ type results struct {
 	Token  string  `json:"nextPageToken"` // Cloud
 	Start  int     `json:"startAt"`       // Data Center, and Total
 	Total  int     `json:"total"`
+}
+
+// after returns the issues behind the one with a key, or all if there is none.
+func (found results) after(key string) []issue {
+	return found.Issues[slices.IndexFunc(found.Issues, func(i issue) bool { return i.Key == key })+1:]
 }
 
 // next returns p for the page after found, and whether found was the last one. Pages that
@@ -211,9 +230,9 @@ func (r *reading) search(ctx context.Context, p checkpoint, most int) (results, 
 	return found, err
 }
 
-// page returns the items of a page of issues. It calls part with the items of the first ones when their texts are long, so
-// that not all are in memory.
-func (r *reading) page(ctx context.Context, found []issue, part func(source.SyncPage) error) (source.SyncPage, error) {
+// page returns the items of a page of issues. It calls part with the items of the first ones, and the key of the last one, when their texts
+// are long, so that not all are in memory, and when it has taken long.
+func (r *reading) page(ctx context.Context, found []issue, part func(page source.SyncPage, done string) error) (source.SyncPage, error) {
 	var page source.SyncPage
 	var first error // of what fails for the first time; the others are tried, to find all that do
 	size := 0
@@ -261,24 +280,55 @@ func (r *reading) page(ctx context.Context, found []issue, part func(source.Sync
 			}
 			add(r.commentItem(i, c, who))
 		}
-		if page.Notice = r.Notice; r.failed == nil && first == nil && size > pageBytes && n+1 < len(found) {
-			if err := part(page); err != nil {
+		long := size > pageBytes || !r.begun.IsZero() && r.Now().Sub(r.begun) >= source.LongPage
+		if long && r.failed == nil && first == nil && n+1 < len(found) {
+			r.finish(&page)
+			if err := part(page, i.Key); err != nil {
 				return page, err
 			}
-			page, size = source.SyncPage{}, 0
+			page, size, r.begun = source.SyncPage{}, 0, r.Now()
 		}
 	}
-	page.Notice, page.Unread = r.Notice, append(page.Unread, r.Answered...)
-	r.Answered = nil
+	r.finish(&page)
 	return page, cmp.Or(r.failed, first)
+}
+
+// finish adds to page what was found out beside its items.
+func (r *reading) finish(page *source.SyncPage) {
+	r.opened, r.Answered = r.Answered, nil
+	page.Notice, page.Unread = r.Notice, append(page.Unread, r.opened...)
 }
 
 // retry reads the issues that earlier syncs could not read completely, and looks up what they could not. When that is known again, a full
 // scan gives its readers to what depends on it.
-func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+func (r *reading) retry(ctx context.Context, p *checkpoint, yield func(source.SyncPage) bool) error {
 	var found []issue
 	var left source.SyncPage
+	answered := 0
+	add := func(page source.SyncPage, _ string) error {
+		answered += len(r.opened)
+		r.Note(&p.Openings, p.Full, r.opened)
+		page.Checkpoint = source.EncodeCheckpoint(p)
+		if !yield(page) {
+			return source.ErrStopped
+		}
+		return nil
+	}
+	flush := func() error {
+		page, err := r.page(ctx, found, add)
+		if err != nil {
+			return err
+		}
+		page.Unread, page.Failed = append(page.Unread, left.Unread...), append(page.Failed, left.Failed...)
+		found, left = nil, source.SyncPage{}
+		return add(page, "")
+	}
 	for _, uri := range r.before.Failed {
+		if len(found) == retriesAPage {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
 		key, _, ok := r.idsOf(uri)
 		if !ok {
 			if err := r.lookUpAgain(ctx, uri); err != nil {
@@ -306,26 +356,16 @@ func (r *reading) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 			found = append(found, one)
 		}
 	}
-	answered := r.Answered
-	if len(found)+len(left.Unread)+len(left.Failed)+len(answered) == 0 {
-		return nil
-	}
-	add := func(page source.SyncPage) error {
-		page.Checkpoint = source.EncodeCheckpoint(p)
-		if !yield(page) {
-			return source.ErrStopped
+	p.Retried = true // what is read until then need not be tried again
+	if len(found)+len(left.Unread)+len(left.Failed)+len(r.Answered) > 0 {
+		if err := flush(); err != nil {
+			return err
 		}
-		return nil
 	}
-	page, err := r.page(ctx, found, add)
-	if err != nil {
-		return err
+	if answered > 0 {
+		return source.ErrFullScanNeeded
 	}
-	page.Unread, page.Failed = append(page.Unread, left.Unread...), append(page.Failed, left.Failed...)
-	if err := add(page); err != nil || len(answered) == 0 {
-		return err
-	}
-	return source.ErrFullScanNeeded
+	return nil
 }
 
 // lookUpAgain repeats a lookup that failed.

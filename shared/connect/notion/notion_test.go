@@ -540,3 +540,31 @@ func TestAListOfMoreThanWasAskedForIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTextsThatTakeLongAreYieldedInParts, so that a turn that ends loses little of what it has read.
+func TestTextsThatTakeLongAreYieldedInParts(t *testing.T) {
+	t.Parallel()
+	var objects []*notiontest.Object
+	for n := range 12 {
+		objects = append(objects, notiontest.NewPage(n+1, fmt.Sprint("Page ", n)))
+	}
+	r := read(t, objects...)
+	r.server.Before(func(path string, _ http.ResponseWriter) bool {
+		if strings.Contains(path, "/markdown") {
+			r.now = r.now.Add(20 * time.Second)
+		}
+		return false
+	})
+	read := 0
+	for page, err := range r.c.Read(t.Context(), r.access(nil), "pages", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read += len(page.Items); len(page.Items) > 2 {
+			t.Errorf("%d texts in a page", len(page.Items))
+		}
+	}
+	if read != 12 {
+		t.Errorf("%d texts", read)
+	}
+}

@@ -67,7 +67,7 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			return err
 		}
 		var page source.SyncPage
-		reads, done := 0, !some.More
+		reads, done, begun := 0, !some.More, s.Now()
 		for _, o := range some.Results {
 			if slices.Contains(p.Passed, o.ID) {
 				continue
@@ -81,7 +81,7 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 				if !yield(page) {
 					return source.ErrStopped
 				}
-				page, reads = source.SyncPage{}, 0
+				page, reads, begun = source.SyncPage{}, 0, s.Now()
 			}
 			read, err := s.pass(ctx, &p, o, stored, &page)
 			if isUnreadable(err) {
@@ -96,7 +96,7 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			if read {
 				reads++
 			}
-			if len(page.Skipped) > 0 { // it may have taken minutes to find that out
+			if len(page.Skipped) > 0 || s.Now().Sub(begun) >= source.LongPage { // it may have taken minutes to find out that one is skipped
 				reads = readsAPage
 			}
 		}

@@ -27,7 +27,6 @@ const (
 	longestWait = 30 * time.Second       // that a site may ask for between two pages
 	usualWait   = time.Minute            // of a site that allows no more requests and names no time
 	maxWait     = 24 * 60 * 60           // seconds that a site may ask for then
-	longestPage = 30 * time.Second       // of reading, after which what was read is stored: a sync must show that it lives
 )
 
 // Connector reads pages. It is safe for concurrent use.
@@ -123,7 +122,7 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 	for {
 		var page source.SyncPage
 		begun := v.Now()
-		for ; next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage && v.Now().Sub(begun) < longestPage; p.Last, next = all[next].url, next+1 {
+		for ; next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage && v.Now().Sub(begun) < source.LongPage; p.Last, next = all[next].url, next+1 {
 			one := all[next]
 			if one.long {
 				page.Skipped = append(page.Skipped, source.SkippedItem{URI: one.url, Why: fmt.Sprintf("its URL has more than %d bytes", fetch.MaxURL)})

@@ -54,9 +54,13 @@ func quoted(value string) string {
 	return value[:min(len(value), 100)]
 }
 
-// wait returns how long a rate limit asks to wait, and whether e is one.
+// maxSeconds bounds a wait that GitHub names; a longer one is taken for nonsense.
+const maxSeconds = 1_000_000
+
+// wait returns how long a rate limit asks to wait, and whether e is one. So is a server that is down and says when it is back.
 func (e *statusError) wait(now time.Time) (time.Duration, bool) {
-	if e.status != http.StatusForbidden && e.status != http.StatusTooManyRequests {
+	after := e.header.Get("Retry-After")
+	if e.status != http.StatusForbidden && e.status != http.StatusTooManyRequests && (e.status != http.StatusServiceUnavailable || after == "") {
 		return 0, false
 	}
 	if e.header.Get("X-RateLimit-Remaining") == "0" {
@@ -65,11 +69,15 @@ func (e *statusError) wait(now time.Time) (time.Duration, bool) {
 		}
 		return unnamedPause, true
 	}
-	if seconds, err := time.ParseDuration(e.header.Get("Retry-After") + "s"); err == nil {
-		return seconds, true
+	if seconds, err := strconv.Atoi(after); err == nil && seconds >= 0 && seconds < maxSeconds {
+		return time.Duration(seconds) * time.Second, true
 	}
-	secondary := strings.Contains(e.documentation, "secondary-rate-limits") || strings.Contains(e.documentation, "abuse-rate-limits")
-	return unnamedPause, secondary || e.status == http.StatusTooManyRequests || e.header.Get("Retry-After") != ""
+	if at, err := http.ParseTime(after); err == nil {
+		return max(at.Sub(now), time.Second), true
+	}
+	secondary := strings.Contains(e.documentation, "secondary-rate-limits") || strings.Contains(e.documentation, "abuse-rate-limits") ||
+		strings.Contains(e.message, "secondary rate limit")
+	return unnamedPause, secondary || e.status == http.StatusTooManyRequests || after != ""
 }
 
 // once sends one request. It copies the reply into v if that is an io.Writer, and

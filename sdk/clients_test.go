@@ -131,6 +131,79 @@ func TestOpenAIsLibraries(t *testing.T) {
 	}
 }
 
+// TestOpenAIsLibrariesAskForResponses: as their newer documentation has it.
+func TestOpenAIsLibrariesAskForResponses(t *testing.T) {
+	t.Parallel()
+	for _, language := range []string{"python", "javascript"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			responses := command(t, language, "responses")
+			s := serve(t)
+			s.fill(t)
+			type citation struct {
+				Type  string
+				Start int `json:"start_index"`
+				End   int `json:"end_index"`
+				URL   string
+				Title string
+			}
+			var got struct {
+				Content, Streamed, Final, Cut string
+				Citations, StreamedCitations  []citation
+				Status, Events                []string
+				Metadata                      map[string]string
+				Followed                      []bool
+				Plain, Tokens                 bool
+				Refused                       [][]any
+			}
+			s.read(t, &got, responses...)
+			if !strings.Contains(got.Content, "deployctl undo") || got.Streamed != got.Content || got.Final != got.Content {
+				t.Errorf("content %q, streamed %q, in the end %q", got.Content, got.Streamed, got.Final)
+			}
+			if len(got.Citations) != 1 || !reflect.DeepEqual(got.StreamedCitations, got.Citations) {
+				t.Fatalf("citations %+v, streamed %+v", got.Citations, got.StreamedCitations)
+			}
+			c := got.Citations[0]
+			if entry := string([]rune(got.Content)[c.Start:c.End]); c.Type != "url_citation" || c.URL != "https://wiki.example/rollback" || c.Title != "Rolling back" || !strings.Contains(entry, c.URL) || !strings.HasSuffix(got.Cut, entry) {
+				t.Errorf("citation %+v of %q, cut %q", c, got.Content, got.Cut)
+			}
+			if !slices.Equal(got.Status, []string{"completed", "completed", "incomplete", "max_output_tokens"}) || !slices.Equal(got.Followed, []bool{true, true, true}) || !got.Plain || !got.Tokens || got.Metadata["chat"] != "1" {
+				t.Errorf("%+v", got)
+			}
+			if want := []string{"response.created", "response.in_progress", "response.output_item.added", "response.content_part.added", "response.output_text.delta",
+				"response.output_text.annotation.added", "response.output_text.done", "response.content_part.done", "response.output_item.done", "response.completed"}; !slices.Equal(got.Events, want) {
+				t.Errorf("events %q", got.Events)
+			}
+			want := "[[NotFoundError 404 not-found <nil>] [BadRequestError 400 invalid-request previous_response_id] [BadRequestError 400 invalid-request text.format] [NotFoundError 404 not-found <nil>]]"
+			if refused := fmt.Sprint(got.Refused); refused != want {
+				t.Errorf("refused %s, want %s", refused, want)
+			}
+		})
+	}
+}
+
+// TestTheAISDKAsksForResponses: with the model that its openai() makes.
+func TestTheAISDKAsksForResponses(t *testing.T) {
+	t.Parallel()
+	program := command(t, "javascript", "aisdk")
+	s := serve(t)
+	s.fill(t)
+	var got struct {
+		Content, Streamed, Followed, Refused string
+		Sources, StreamedSources             [][]string
+		Finish                               []string
+		Tokens                               bool
+	}
+	s.read(t, &got, program...)
+	want := [][]string{{"url", "https://wiki.example/rollback", "Rolling back"}}
+	if !strings.Contains(got.Content, "deployctl undo") || got.Streamed != got.Content || !reflect.DeepEqual(got.Sources, want) || !reflect.DeepEqual(got.StreamedSources, want) {
+		t.Errorf("content %q with %q, streamed %q with %q", got.Content, got.Sources, got.Streamed, got.StreamedSources)
+	}
+	if !slices.Equal(got.Finish, []string{"stop", "stop"}) || got.Followed != "stop" || !got.Tokens || got.Refused != "There is no such model. The only one is docent." {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestAgentsConnectByOAuth lets the OAuth clients of the official SDKs of the Model Context Protocol find their way
 // from a refusal of the tools to tokens, use them, and refresh them.
 func TestAgentsConnectByOAuth(t *testing.T) {

@@ -20,7 +20,7 @@ type Question struct {
 	ID, Text  string
 	Filter    *filter.Filter // nil: none
 	Previous  string         // the id of the question that it follows; empty: none
-	Context   []string       // without Previous: questions before it, oldest first
+	Context   []string       // questions before it and after Previous, oldest first
 	RequestID string
 }
 

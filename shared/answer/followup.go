@@ -30,7 +30,7 @@ func (s *Service) followUp(ctx context.Context, teamID string, asker Asker, q Qu
 	}
 	before, err := s.Get(ctx, teamID, asker, q.Previous)
 	if err == nil {
-		a.Context = lastLines(append(strings.Split(before.Context, "\n"), before.Question))
+		a.Context = lastLines(slices.Concat(strings.Split(before.Context, "\n"), []string{before.Question}, q.Context))
 		return false, nil
 	}
 	if !apierr.IsCode(err, apierr.CodeNotFound) {

@@ -36,6 +36,15 @@ func TestAFollowUpIsUnderstoodWithTheQuestionBeforeIt(t *testing.T) {
 			t.Errorf("%s: %s", name, a.Markdown)
 		}
 	}
+	between := uuid.NewString()
+	q := answer.Question{ID: between, Text: "Really?", Previous: first, Context: []string{"And how fast?"}}
+	if _, err := h.Ask(t.Context(), acme, ada, q); err != nil {
+		t.Fatal(err)
+	}
+	h.deliver(w, 1)
+	if a := h.answerOf(between); a.Context != known+"\nAnd how fast?" {
+		t.Errorf("after a question that is not stored: %q", a.Context)
+	}
 	if a := h.answerOf(third); a.Previous != second || a.Question != "Really?" {
 		t.Errorf("%+v", a)
 	}

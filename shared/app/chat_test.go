@@ -378,7 +378,7 @@ func TestChatErrorsAreOpenAIs(t *testing.T) {
 	if e := decodedCompletion(t, outside.Body.Bytes()).Error; e == nil || e.Message != "The API is under /v1." {
 		t.Errorf("%s", outside.Body)
 	}
-	for method, paths := range map[string][]string{"GET": {"/models/gpt-x"}, "POST": {"/responses", "/embeddings", "/completions", "/chat/completions/"}} {
+	for method, paths := range map[string][]string{"GET": {"/models/gpt-x"}, "POST": {"/responses/x", "/embeddings", "/completions", "/chat/completions/"}} {
 		for _, path := range paths {
 			if e := decodedCompletion(t, h.must(404, method, path, other).body).Error; e == nil || e.Message == "" || method == "POST" && !strings.Contains(e.Message, "POST /chat/completions") {
 				t.Errorf("%s has the error %+v", path, e)
@@ -440,7 +440,8 @@ func TestAPromptIsAllMessages(t *testing.T) {
 	}
 }
 
-// TestACompletionEndsWhereItIsTold: at max_tokens and before a stop, also where the stop comes in two events, and the answer is stored whole.
+// TestACompletionEndsWhereItIsTold: at max_tokens, with the references whole, and before a stop, also where the stop comes in two events. The
+// answer is stored whole.
 func TestACompletionEndsWhereItIsTold(t *testing.T) {
 	t.Parallel()
 	first := intro + "The zebra is 7 metres tall " + zebraRef
@@ -452,11 +453,12 @@ func TestACompletionEndsWhereItIsTold(t *testing.T) {
 	}{
 		"nothing":            {nil, "", "stop", 1},
 		"more than there is": {map[string]any{"max_tokens": 10000, "stop": "okapi"}, "", "stop", 1},
-		"tokens":             {map[string]any{"max_tokens": 3}, intro[:12], "length", 0},
-		"completion tokens":  {map[string]any{"max_completion_tokens": 3, "max_tokens": 9}, intro[:12], "length", 0},
+		"tokens":             {map[string]any{"max_tokens": 3}, intro[:12] + zebraList, "length", 1},
+		"completion tokens":  {map[string]any{"max_completion_tokens": 3, "max_tokens": 9}, intro[:12] + zebraList, "length", 1},
 		"a stop":             {map[string]any{"stop": []any{"okapi", " metres"}}, intro + "The zebra is 7", "stop", 0},
 		"between events":     {map[string]any{"stop": ". It sleeps"}, first, "stop", 0},
-		"the first of both":  {map[string]any{"stop": ". It sleeps", "max_tokens": 3}, intro[:12], "length", 0},
+		"the first of both":  {map[string]any{"stop": ". It sleeps", "max_tokens": 3}, intro[:12] + zebraList, "length", 1},
+		"a stop in the list": {map[string]any{"stop": "1. [Zebra]", "max_tokens": 3}, intro[:12] + "\n\nReferences:\n\n", "stop", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

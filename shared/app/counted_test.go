@@ -151,3 +151,13 @@ func TestAModelDoesNotBlockTheFeed(t *testing.T) {
 		t.Errorf("asked %t, %s", asked, events.body)
 	}
 }
+
+// TestResponsesAreCountedAsAnswers: as completions and questions are.
+func TestResponsesAreCountedAsAnswers(t *testing.T) {
+	t.Parallel()
+	h := zebraHome(t, nil)
+	h.must(200, "POST", "/responses", asked("How tall is the zebra?"))
+	h.must(200, "POST", "/responses", asked("How tall is the zebra?", "stream", true))
+	h.must(400, "POST", "/responses", asked("How tall is the zebra?", "background", true))
+	wantMetrics(t, h.usageOf(t, "answers"), map[string]float64{"requests": 3, "ok": 2, "refused": 1, "accepted": 2, "completed": 2, "references": 2})
+}

@@ -75,9 +75,11 @@ func TestEvents(t *testing.T) {
 		}},
 		"answers-ask-stream": {status: 200, body: "event: answer.completed", header: map[string]string{"Content-Type": "text/event-stream"},
 			then: func(s *stage) { s.wantWaiting() }},
-		"answers-get-stream":  {status: 200, body: "event: answer.completed", header: map[string]string{"X-Accel-Buffering": "no"}},
-		"answers-chat":        {status: 200, body: `"object":"chat.completion"`, then: func(s *stage) { s.wantWaiting() }},
-		"answers-chat-stream": {status: 200, body: "data: [DONE]", then: func(s *stage) { s.wantWaiting() }},
+		"answers-get-stream":       {status: 200, body: "event: answer.completed", header: map[string]string{"X-Accel-Buffering": "no"}},
+		"answers-chat":             {status: 200, body: `"object":"chat.completion"`, then: func(s *stage) { s.wantWaiting() }},
+		"answers-responses":        {status: 200, body: `"object":"response"`, then: func(s *stage) { s.wantWaiting() }},
+		"answers-responses-stream": {status: 200, body: "response.completed", then: func(s *stage) { s.wantWaiting() }},
+		"answers-chat-stream":      {status: 200, body: "data: [DONE]", then: func(s *stage) { s.wantWaiting() }},
 		"answers-feedback": {status: 204, then: func(s *stage) {
 			if a := s.get("answers", "/answers/"+s.values["ANSWERED"], 200); !strings.Contains(a, `"rating":"down"`) {
 				s.t.Error(a)

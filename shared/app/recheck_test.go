@@ -118,8 +118,9 @@ func TestAStreamEndsWithItsCaller(t *testing.T) {
 		body         any
 		begun        string
 	}{
-		"answer": {"GET", streamedID, nil, "answer.created"},
-		"chat":   {"POST", "/chat/completions", chatRequest(true, "How tall is the zebra?"), `"role":"assistant"`},
+		"answer":   {"GET", streamedID, nil, "answer.created"},
+		"chat":     {"POST", "/chat/completions", chatRequest(true, "How tall is the zebra?"), `"role":"assistant"`},
+		"response": {"POST", "/responses", asked("How tall is the zebra?", "stream", true), "response.in_progress"},
 	} {
 		for _, name := range endingNames {
 			t.Run(what+", "+name, func(t *testing.T) {
@@ -157,7 +158,10 @@ func TestAStreamEndsWithItsCaller(t *testing.T) {
 					}
 				})
 				last := "event: error\ndata: {\"status\":" // and the rest of the problem
-				if what == "chat" {
+				switch what {
+				case "response":
+					last = `data: {"type":"response.failed","sequence_number":2,`
+				case "chat":
 					last = `data: {"error":{"message":"` + e.detail + `","type":"` + e.errorType + `","param":null,"code":"` + e.code + `"}}`
 				}
 				w := &watchedWriter{httptest.NewRecorder(), func(text string) {
@@ -184,8 +188,9 @@ func TestAReplyThatWaitedIsForWhoMayReadItNow(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		"answer": {"GET", streamedID, nil},
-		"chat":   {"POST", "/chat/completions", chatRequest(false, "How tall is the zebra?")},
+		"answer":   {"GET", streamedID, nil},
+		"chat":     {"POST", "/chat/completions", chatRequest(false, "How tall is the zebra?")},
+		"response": {"POST", "/responses", asked("How tall is the zebra?")},
 		"tool": {"POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
 			"params": map[string]any{"name": "ask", "arguments": map[string]any{"question": "How tall is the zebra?"}}}},
 	} {

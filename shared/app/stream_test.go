@@ -130,6 +130,7 @@ const (
 	streamedID = "/answers/0198b0a0-0000-7000-8000-000000000001"
 	intro      = "*Written by a language model from the documents that it cites.*\n\n"
 	zebraRef   = "([1](https://wiki.test/zebra))"
+	zebraList  = "\n\nReferences:\n\n1. [Zebra](https://wiki.test/zebra)"
 )
 
 func TestAnAnswerIsStreamed(t *testing.T) {

@@ -61,8 +61,9 @@ func TestAStreamThatIsRefusedAsksNothing(t *testing.T) {
 		method, path string
 		body         any
 	}{
-		"answer": {"PUT", "/answers/" + questionID, map[string]string{"question": question}},
-		"chat":   {"POST", "/chat/completions", chatRequest(true, question)},
+		"answer":   {"PUT", "/answers/" + questionID, map[string]string{"question": question}},
+		"chat":     {"POST", "/chat/completions", chatRequest(true, question)},
+		"response": {"POST", "/responses", asked(question, "stream", true)},
 	} {
 		reply := h.must(503, c.method, c.path, c.body, "Accept", "text/event-stream")
 		if reply.text(t, "code") != "unavailable" || reply.header.Get("Retry-After") == "" {

@@ -26,7 +26,7 @@ func (f Function) HTTP() bool { return len(f.Roots) > 0 }
 var Functions = []Function{
 	{Name: "collections", Roots: []string{"collections"}},
 	{Name: "documents", Roots: []string{"documents", "uploads"}},
-	{Name: "answers", Roots: []string{"answers", "chat", "models"}, Streams: true},
+	{Name: "answers", Roots: []string{"answers", "chat", "responses", "models"}, Streams: true},
 	{Name: "context", Roots: []string{"context", "mcp"}, Streams: true},
 	{Name: "scim", Roots: []string{"scim"}},
 	{Name: "securityevents", Roots: []string{"security-events"}},

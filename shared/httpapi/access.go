@@ -72,7 +72,7 @@ var readingPatterns = []string{
 	"GET /documents", "PUT /documents", "GET /documents/{documentId}", "GET /documents/{documentId}/original",
 	"PATCH /documents/{documentId}", "DELETE /documents/{documentId}",
 	"GET /answers", "PUT /answers/{questionId}", "GET /answers/{questionId}", "DELETE /answers/{questionId}",
-	"POST /chat/completions",
+	"POST /chat/completions", "POST /responses",
 	"POST /context/search", "POST /context/search/code", "POST /context/search/prs", "POST /context/search/issues",
 	"POST /context/search/documentation", "POST /context/search/messages", "POST /context/research",
 	"POST /context/query/issues", "POST /context/query/prs", "POST /context/get", "POST /mcp",

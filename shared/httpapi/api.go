@@ -94,6 +94,7 @@ func OpenAPI(providers []source.Provider) *huma.OpenAPI {
 	describeUnparsed(doc)
 	describeFilters(doc)
 	describeChat(doc)
+	describeResponses(doc)
 	describeEventTypes(doc)
 	describeHeaders(doc)
 	shareErrors(doc)

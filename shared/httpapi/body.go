@@ -53,7 +53,7 @@ func bodyFormatOf(pattern string) bodyFormat {
 	switch {
 	case isSigned(pattern):
 		return untouched
-	case pattern == "POST /chat/completions":
+	case pattern == "POST /chat/completions", pattern == "POST /responses":
 		return jsonChat
 	case pattern == "POST /data-sources/{dataSourceId}/items":
 		return jsonLines

@@ -6,22 +6,17 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/google/uuid"
 
-	"docent/shared/answer"
 	"docent/shared/apierr"
-	"docent/shared/memory"
-	"docent/shared/team"
 )
 
 // chatModel is the name of the one model that chat programs see.
 const chatModel = "docent"
 
-// chats serves OpenAI's Chat Completions, so that chat programs are clients: the last message of
+// chats serves OpenAI's Chat Completions and Responses, so that chat programs are clients: the last message of
 // the user is asked as a question, with the same quota, rights and records.
 type chats struct{ Services }
 
@@ -30,6 +25,11 @@ func (h *chats) routes(api huma.API) {
 	register(api, huma.Operation{OperationID: "createChatCompletion", Method: http.MethodPost, Path: "/chat/completions",
 		Summary: "Ask as chat programs do", Tags: tags, Errors: []int{404, 409}}, h.complete)
 	describeEvents(api, "/chat/completions", http.MethodPost, "With stream: chunks as OpenAI's Chat Completions have them, then [DONE].")
+	register(api, huma.Operation{OperationID: "createResponse", Method: http.MethodPost, Path: "/responses",
+		Summary: "Ask as OpenAI's newer libraries do", Tags: tags, Errors: []int{404, 409}}, h.respond)
+	describeEvents(api, "/responses", http.MethodPost, "With stream: the events of OpenAI's Responses, numbered by sequence_number: response.created, response.in_progress, response.output_item.added, "+
+		"response.content_part.added, response.output_text.delta, response.output_text.annotation.added, response.output_text.done, response.content_part.done, response.output_item.done, "+
+		"and at the end response.completed, response.incomplete or response.failed.")
 	register(api, huma.Operation{OperationID: "listModels", Method: http.MethodGet, Path: "/models",
 		Summary: "List the models that chat programs may name", Tags: tags}, h.models)
 	register(api, huma.Operation{OperationID: "getModel", Method: http.MethodGet, Path: "/models/{model}",
@@ -155,7 +155,7 @@ type completionBody struct {
 type completionChoice struct {
 	Index        int               `json:"index"`
 	Message      completionMessage `json:"message"`
-	FinishReason string            `json:"finish_reason" enum:"stop,length" doc:"length: the text was cut at max_tokens or max_completion_tokens."`
+	FinishReason string            `json:"finish_reason" enum:"stop,length" doc:"length: the text was cut at max_tokens or max_completion_tokens. The references after it are whole."`
 }
 
 type completionMessage struct {
@@ -191,109 +191,32 @@ func usageOf(prompt int, content string) completionUsage {
 	return completionUsage{prompt, tokensOf(content), prompt + tokensOf(content)}
 }
 
-// chatID returns the id of the question that a request asks: of its Idempotency-Key if it has one. A key that acts for
-// people has other ids for each of them, since none reads the questions of another.
-func chatID(p team.Principal, idempotencyKey string) (string, error) {
-	if idempotencyKey == "" {
-		return uuid.NewString(), nil
-	}
-	space, err := uuid.Parse(p.TeamID)
-	if err != nil {
-		return "", err
-	}
-	caller := p.KeyID
-	if p.ActsFor {
-		caller += "/" + p.UserID
-	}
-	return uuid.NewSHA1(space, []byte("chat\x00"+caller+"\x00"+idempotencyKey)).String(), nil
-}
-
 func (h *chats) complete(ctx context.Context, in *chatInput) (*chatOutput, error) {
-	p, err := caller(ctx)
+	a, err := in.asking()
 	if err != nil {
 		return nil, err
 	}
-	if in.Body.Model != chatModel {
-		return nil, apierr.New(apierr.NotFound, apierr.CodeNotFound, "There is no such model. The only one is docent.")
-	}
-	limit, err := in.check()
+	q, err := h.accept(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	text, err := in.question()
-	if err != nil {
-		return nil, err
-	}
-	id, err := chatID(p, in.IdempotencyKey)
-	if err != nil {
-		return nil, err
-	}
-	if in.Body.Stream {
-		if err := roomForEvents(ctx); err != nil {
-			return nil, err
-		}
-	}
-	q := answer.Question{ID: id, Text: text, Context: in.context(), RequestID: requestFrom(ctx).id}
-	state, work, err := h.Answers.Accept(ctx, p.TeamID, askerOf(p), q)
-	noteQuota(ctx, state)
-	taken := apierr.IsCode(err, apierr.CodeAnswerConflict)
-	if err != nil && !taken {
-		return nil, err
-	}
-	// Clients repeat requests that failed, also with 409. That would ask again, or be refused again.
-	requestFrom(ctx).reply.Header().Set("X-Should-Retry", "false")
-	if taken {
-		return nil, apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "This Idempotency-Key was used for another question or conversation.")
-	}
-	if in.Body.Stream {
-		h.stream(ctx, p, q, work, in, limit)
+	if a.stream {
+		h.stream(ctx, q, in.Body.StreamOptions.IncludeUsage)
 		return nil, nil //nolint:nilnil // the reply is sent
 	}
-	if work != nil {
-		h.run(ctx, *work, answer.Listener{Found: func([]answer.Reference) { memory.Yield(ctx) }})
-	}
-	a, err := h.await(ctx, p, id, func() bool { return false })
+	w, err := h.write(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	if failed := h.unfinished(ctx, a); failed != nil {
-		return nil, failed
-	}
-	content, citations := withReferences(a)
-	content, finish := limit.of(content, true)
-	return &chatOutput{completionBody{ID: id, Object: "chat.completion", Created: a.AskedAt.Unix(), Model: chatModel, Usage: usageOf(in.promptTokens(), content),
-		Choices: []completionChoice{{FinishReason: finish, Message: completionMessage{"assistant", content, within(citations, content)}}}}}, nil
+	return &chatOutput{completionBody{ID: q.ID, Object: "chat.completion", Created: w.askedAt, Model: chatModel, Usage: usageOf(a.promptTokens, w.text),
+		Choices: []completionChoice{{FinishReason: w.finish, Message: completionMessage{"assistant", w.text, completionCitations(w.citations)}}}}}, nil
 }
 
-// unfinished returns the problem of an answer that failed or is still processing, or nil.
-func (h *chats) unfinished(ctx context.Context, a answer.Answer) *problem {
-	var p *problem
-	switch a.State {
-	case answer.Complete:
-		return nil
-	case answer.Failed:
-		p = failedProblem(ctx, *a.Failure)
-	default:
-		p = newProblem(ctx, http.StatusServiceUnavailable, apierr.CodeUnavailable,
-			"The question is still being answered. GET /answers/"+a.QuestionID+" returns the answer when it is ready.")
+// completionCitations returns citations as completions have them.
+func completionCitations(citations []urlCitation) []completionCitation {
+	out := make([]completionCitation, len(citations))
+	for i, c := range citations {
+		out[i] = completionCitation{"url_citation", c}
 	}
-	requestFrom(ctx).code = p.Code
-	p.ChatError = chatErrorOf(p)
-	return p
+	return out
 }
-
-// withReferences returns the text of a with its references as a list at the end, and where each of
-// them is.
-func withReferences(a answer.Answer) (string, []completionCitation) {
-	citations := []completionCitation{}
-	if len(a.References) == 0 {
-		return a.Markdown, citations
-	}
-	var b strings.Builder
-	b.WriteString(strings.TrimRight(a.Markdown, "\n"))
-	b.WriteString(referenceList(a, utf8.RuneCountInString(b.String()), &citations))
-	return b.String(), citations
-}
-
-// created returns when a question was asked, for events that are sent before it is read.
-func (h *chats) created() int64 { return h.Now().UTC().Truncate(time.Second).Unix() }

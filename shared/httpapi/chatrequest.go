@@ -24,7 +24,7 @@ type chatInput struct {
 		StreamOptions struct {
 			IncludeUsage bool `json:"include_usage,omitempty"`
 		} `json:"stream_options,omitempty"`
-		MaxTokens           *int     `json:"max_tokens,omitempty" minimum:"-1" doc:"Where the text is cut, by the estimate of usage; 0 or -1: nowhere."`
+		MaxTokens           *int     `json:"max_tokens,omitempty" minimum:"-1" doc:"Where the text is cut, by the estimate of usage; 0 or -1: nowhere. The list of references after it is whole, and not counted."`
 		MaxCompletionTokens *int     `json:"max_completion_tokens,omitempty" minimum:"-1" doc:"The same as max_tokens; the smaller one counts."`
 		Stop                any      `json:"stop,omitempty" doc:"A text before which the text of the answer ends, or a list of up to 4. An empty one has no effect."`
 		N                   *int     `json:"n,omitempty" minimum:"1" doc:"1: a question has one answer."`
@@ -43,12 +43,39 @@ type chatMessage struct {
 	Content any    `json:"content,omitempty" doc:"Text, or a list of parts of the type text."`
 }
 
+// asking returns what a request asks, or refuses what cannot be done.
+func (in *chatInput) asking() (asking, error) {
+	if err := onlyModel(in.Body.Model); err != nil {
+		return asking{}, err
+	}
+	limit, err := in.check()
+	if err != nil {
+		return asking{}, err
+	}
+	messages := make([]said, len(in.Body.Messages))
+	for i, m := range in.Body.Messages {
+		messages[i] = said{m.Role, m.Content}
+	}
+	c := conversation{"/messages", messages}
+	text, err := c.question()
+	if err != nil {
+		return asking{}, err
+	}
+	return asking{idempotencyKey: in.IdempotencyKey, text: text, before: c.before(), stream: in.Body.Stream, limit: limit, promptTokens: c.tokens()}, nil
+}
+
+// said is a message of a conversation. Its content is a text, or a list of parts.
+type said struct {
+	role    string
+	content any
+}
+
 // text returns the text of a message.
-func (m chatMessage) text() string {
-	if text, ok := m.Content.(string); ok {
+func (m said) text() string {
+	if text, ok := m.content.(string); ok {
 		return text
 	}
-	parts, _ := m.Content.([]any)
+	parts, _ := m.content.([]any)
 	var texts []string
 	for _, part := range parts {
 		if members, ok := part.(map[string]any); ok {
@@ -77,26 +104,23 @@ func (in *chatInput) check() (chatLimit, error) {
 	case b.Logprobs:
 		return chatLimit{}, apierr.BadField("/logprobs", "must be false: there are no probabilities")
 	}
-	for i, m := range b.Messages {
-		switch m.Content.(type) {
-		case nil, string, []any:
-		default:
-			return chatLimit{}, apierr.BadField(fmt.Sprintf("/messages/%d/content", i), "must be a text or a list of parts")
-		}
-	}
 	stops, err := stopsOf(b.Stop)
 	limit := chatLimit{stops: stops}
-	for _, tokens := range []*int{b.MaxTokens, b.MaxCompletionTokens} {
-		if tokens != nil && *tokens > 0 && (limit.tokens == 0 || *tokens < limit.tokens) {
-			limit.tokens = *tokens
-		}
-	}
+	limit.atMost(b.MaxTokens)
+	limit.atMost(b.MaxCompletionTokens)
 	return limit, err
 }
 
-// mayCallNothing reports whether a choice of tools leaves it to the model to call none. Some programs send it as an object.
+// mayCallNothing reports whether a choice of tools leaves it to the model to call none. Some programs send it as an object, and one
+// that allows only some tools has it as its mode.
 func mayCallNothing(choice any) bool {
 	if object, ok := choice.(map[string]any); ok {
+		if object["type"] == "allowed_tools" {
+			if allowed, ok := object["allowed_tools"].(map[string]any); ok {
+				object = allowed
+			}
+			return object["mode"] == "auto"
+		}
 		choice, ok = object["type"].(string)
 		if !ok {
 			return false // it names a function
@@ -131,41 +155,73 @@ func stopsOf(stop any) ([]string, error) {
 	return stops, nil
 }
 
+// conversation is what was said so far, oldest first, with the member of the request that has it.
+type conversation struct {
+	pointer string
+	said    []said
+}
+
 // question returns the last message of the user.
-func (in *chatInput) question() (string, error) {
-	for i := len(in.Body.Messages) - 1; i >= 0; i-- {
-		m := in.Body.Messages[i]
-		if m.Role != "user" {
+func (c conversation) question() (string, error) {
+	for i, m := range c.said {
+		switch m.content.(type) {
+		case nil, string, []any:
+		default:
+			return "", apierr.BadField(fmt.Sprintf("%s/%d/content", c.pointer, i), "must be a text or a list of parts")
+		}
+	}
+	for i, m := range slices.Backward(c.said) {
+		if m.role != "user" {
 			continue
 		}
-		if err := onlyText(m, i); err != nil {
+		if err := c.onlyText(m, i); err != nil {
 			return "", err
 		}
 		text := m.text()
 		switch n := utf8.RuneCountInString(text); {
 		case isBackgroundTask(text):
-			return "", apierr.BadField("/messages", "must end with a question; give the tasks of the chat program, such as titles of chats, another model, or turn them off")
+			return "", apierr.BadField(c.pointer, "must end with a question; give the tasks of the chat program, such as titles of chats, another model, or turn them off")
 		case strings.TrimSpace(text) == "":
-			return "", apierr.BadField("/messages", "must have text in the last message of the user")
+			return "", apierr.BadField(c.pointer, "must have text in the last message of the user")
 		case n > answer.MaxQuestion:
-			return "", apierr.BadField("/messages", "must have at most %d characters of text in the last message of the user; it has %d", answer.MaxQuestion, n)
+			return "", apierr.BadField(c.pointer, "must have at most %d characters of text in the last message of the user; it has %d", answer.MaxQuestion, n)
 		}
 		return text, nil
 	}
-	return "", apierr.BadField("/messages", "must have a message of the user")
+	return "", apierr.BadField(c.pointer, "must have a message of the user")
 }
 
 // onlyText refuses a question with parts that are not text, such as images. In messages before the question they have no effect:
 // a chat in which one was sent can go on.
-func onlyText(m chatMessage, i int) error {
-	parts, _ := m.Content.([]any)
+func (c conversation) onlyText(m said, i int) error {
+	parts, _ := m.content.([]any)
 	for k, part := range parts {
 		members, _ := part.(map[string]any)
 		if _, ok := members["text"].(string); !ok {
-			return apierr.BadField(fmt.Sprintf("/messages/%d/content/%d", i, k), "must have the type text; images, audio and files are not read")
+			return apierr.BadField(fmt.Sprintf("%s/%d/content/%d", c.pointer, i, k), "must have the type text; images, audio and files are not read")
 		}
 	}
 	return nil
+}
+
+// before returns the messages of the user before the last one, oldest first.
+func (c conversation) before() []string {
+	var texts []string
+	for _, m := range c.said {
+		if m.role == "user" {
+			texts = append(texts, m.text())
+		}
+	}
+	return texts[:max(len(texts)-1, 0)]
+}
+
+// tokens estimates the tokens of all messages.
+func (c conversation) tokens() int {
+	n := 0
+	for _, m := range c.said {
+		n += tokensOf(m.text())
+	}
+	return n
 }
 
 // backgroundTasks are the beginning, and a later part, of the prompts by which Open WebUI and LibreChat have a model write titles, tags or
@@ -181,26 +237,6 @@ var backgroundTasks = [][2]string{
 // further questions; LibreChat keeps its own title.
 func isBackgroundTask(text string) bool {
 	return slices.ContainsFunc(backgroundTasks, func(t [2]string) bool { return strings.HasPrefix(text, t[0]) && strings.Contains(text, t[1]) })
-}
-
-// context returns the messages of the user before the last one, oldest first.
-func (in *chatInput) context() []string {
-	var texts []string
-	for _, m := range in.Body.Messages {
-		if m.Role == "user" {
-			texts = append(texts, m.text())
-		}
-	}
-	return texts[:max(len(texts)-1, 0)]
-}
-
-// promptTokens estimates the tokens of all messages.
-func (in *chatInput) promptTokens() int {
-	n := 0
-	for _, m := range in.Body.Messages {
-		n += tokensOf(m.text())
-	}
-	return n
 }
 
 // describeChat gives the members of several types their schemas. They are read in code, with better errors than a list of

@@ -280,7 +280,7 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 
 func unknownPath(path string) *apierr.Error {
 	if isChat(path) {
-		return apierr.New(apierr.NotFound, apierr.CodeNotFound, "No resource exists at this path. Of OpenAI's API there are POST /chat/completions and GET /models.")
+		return apierr.New(apierr.NotFound, apierr.CodeNotFound, "No resource exists at this path. Of OpenAI's API there are POST /responses, POST /chat/completions and GET /models.")
 	}
 	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "No resource exists at this path.")
 }

@@ -72,6 +72,17 @@ func roomForEvents(ctx context.Context) error { return requestFrom(ctx).reply.re
 // openEvents replies to the request of ctx with a stream, for which there is room: it sends the status and the headers,
 // and what the operation returns is discarded.
 func openEvents(ctx context.Context) *eventStream {
+	return openEventsEnding(ctx, func(p *problem) []byte {
+		if requestFrom(ctx).chat {
+			return eventOf("", "", map[string]any{"error": chatErrorOf(p)})
+		}
+		return eventOf("error", "", p)
+	})
+}
+
+// openEventsEnding is openEvents for a stream that ends with an event of its own if its caller may no longer be answered. Its ending is
+// called from another goroutine.
+func openEventsEnding(ctx context.Context, ending func(*problem) []byte) *eventStream {
 	reply := requestFrom(ctx).reply
 	h := reply.Header()
 	h.Set("Content-Type", eventsType)
@@ -80,7 +91,7 @@ func openEvents(ctx context.Context) *eventStream {
 	h.Set("Cache-Control", "no-store, no-transform") // nor to compress them, for which they collect them, too
 	reply.ResponseWriter.WriteHeader(http.StatusOK)
 	checking, cancel := context.WithCancel(ctx)
-	s := newEventStream(reply.ResponseWriter, func() []byte { return refusalEvent(checking) })
+	s := newEventStream(reply.ResponseWriter, func() []byte { return refusalEvent(checking, ending) })
 	s.cancel = cancel
 	reply.events, reply.empty = s, true
 	s.write(nil) // sends the headers
@@ -107,16 +118,12 @@ func refusedNow(ctx context.Context) *apierr.Error {
 
 // refusalEvent returns the event that ends the stream of the request of ctx if its caller may no longer be answered,
 // and nil otherwise.
-func refusalEvent(ctx context.Context) []byte {
+func refusalEvent(ctx context.Context, ending func(*problem) []byte) []byte {
 	refused := refusedNow(ctx)
 	if refused == nil {
 		return nil
 	}
-	p := newProblem(ctx, refused.Kind.Status(), refused.Code, refused.Detail) // toProblem is for the request's own goroutine
-	if requestFrom(ctx).chat {
-		return eventOf("", "", map[string]any{"error": chatErrorOf(p)})
-	}
-	return eventOf("error", "", p)
+	return ending(newProblem(ctx, refused.Kind.Status(), refused.Code, refused.Detail)) // toProblem is for the request's own goroutine
 }
 
 func newEventStream(w http.ResponseWriter, refusal func() []byte) *eventStream {

@@ -10,13 +10,14 @@ import (
 	"docent/shared/source"
 )
 
-// For fuzz tests and tests of forged cursors.
+// For tests of what no request shows alone.
 var (
 	DecodeCursor = decodeCursor
 	EncodeCursor = encodeCursor
 	CheckURI     = document.CheckURI
 	WaitOf       = waitOf
 	LevelOf      = levelOf
+	Closing      = closing
 )
 
 // PathsOf returns the paths of an area's operations.

@@ -260,7 +260,7 @@ func featureOf(route string) string {
 		return usage.SecurityEvents
 	case "uploads":
 		return usage.Documents
-	case "chat":
+	case "chat", "responses":
 		return usage.Answers
 	case "context":
 		return "context." + strings.ReplaceAll(rest, "/", ".")

@@ -47,6 +47,7 @@ func goodBodies(a *api, acme tenant) map[string]call {
 		"createUpload":          post("/uploads", map[string]any{"mediaType": "application/pdf", "size": 5, "sha256": strings.Repeat("0a", 32)}),
 		"askQuestion":           {"PUT", "/answers/" + numberedID(1), acme.pat, map[string]any{"question": "q"}, nil},
 		"createChatCompletion":  post("/chat/completions", map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": "q"}}, "stream": false, "stream_options": map[string]any{"include_usage": false}, "response_format": map[string]any{"type": "text"}}),
+		"createResponse":        post("/responses", map[string]any{"model": "docent", "input": "q", "stream": false, "text": map[string]any{"format": map[string]any{"type": "text"}}, "metadata": map[string]any{}}),
 		"rateAnswer":            {"PUT", "/answers/" + answered + "/feedback", acme.pat, map[string]any{"rating": "up", "comment": "c"}, nil},
 		"createApiKey":          post("/api-keys", map[string]any{"kind": "team", "name": "n", "expiresAt": "2026-12-31T00:00:00Z", "dataSourceIds": []string{wiki}, "scopes": []string{"read"}}),
 		"rotateApiKey":          post("/api-keys/"+keyID+"/rotate", map[string]any{"overlapSeconds": 60}),

@@ -49,6 +49,7 @@ var scopes = map[string][]team.Scope{
 	"DELETE /answers/{questionId}":       {team.ScopeAsk},
 	"PUT /answers/{questionId}/feedback": {team.ScopeAsk},
 	"POST /chat/completions":             {team.ScopeAsk},
+	"POST /responses":                    {team.ScopeAsk},
 
 	"PUT /documents":                          {team.ScopeWrite},
 	"POST /uploads":                           {team.ScopeWrite},

@@ -128,6 +128,7 @@ func TestEveryChangeRecordsItsEvent(t *testing.T) {
 			return send("PUT", "/answers/"+question, map[string]string{"question": secret + "?"})()
 		}, "answer.asked"},
 		{"createChatCompletion", send("POST", "/chat/completions", map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": secret}}}), "answer.asked"},
+		{"createResponse", send("POST", "/responses", map[string]any{"model": "docent", "input": secret}), "answer.asked"},
 		{"deleteAnswer", send("DELETE", "/answers/"+question, nil), "answer.deleted"},
 		{"createApiKey", keep(&key, send("POST", "/api-keys", map[string]any{"kind": "team", "name": "CI"})), "api_key.created"},
 		{"rotateApiKey", send("POST", "/api-keys/{key}/rotate", map[string]any{}), "api_key.rotated"},

@@ -65,6 +65,7 @@ func examples(collection, document, question string) map[string]example {
 		"deleteAnswer":   of("DELETE", "/answers/", question, nil),
 
 		"createChatCompletion":  {owned: call{"POST", "/chat/completions", "", map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": "Who?"}}}, nil}, list: true},
+		"createResponse":        {owned: call{"POST", "/responses", "", map[string]any{"model": "docent", "input": "Who?"}, nil}, list: true},
 		"listModels":            {owned: call{"GET", "/models", "", nil, nil}, list: true},
 		"getModel":              {owned: call{"GET", "/models/docent", "", nil, nil}, list: true},
 		"rateAnswer":            {owned: rateCall(question), unknown: rateCall(unknownID)},

@@ -225,3 +225,40 @@ func TestAReplyThatWaitedIsForWhoMayReadItNow(t *testing.T) {
 		}
 	}
 }
+
+// TestAReplyOutlivesItsKey: whose key expires while the question is answered gets the answer, and nothing after it.
+func TestAReplyOutlivesItsKey(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path string
+		body any
+	}{
+		"chat":     {"/chat/completions", chatRequest(false, "How tall is the zebra?")},
+		"response": {"/responses", asked("How tall is the zebra?")},
+		"tool": {"/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+			"params": map[string]any{"name": "ask", "arguments": map[string]any{"question": "How tall is the zebra?"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, func(h *home, b *base, _ *Parts) {
+				b.wait = func(context.Context) error {
+					h.clock.Advance(2 * time.Second)
+					h.work()
+					return nil
+				}
+			})
+			surface := h.services.surface("https://docent.test/v1", 0, nil)
+			surface.Answering = nil // the queue answers
+			h.handler = root(httpapi.New(surface, httpapi.Areas()...))
+			end := h.clock.Now().Add(time.Second)
+			_, text, err := h.services.teams.CreateKey(t.Context(), h.team.ID, team.NewKey{Kind: team.KindTeam, Name: "its", ExpiresAt: &end})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.key = text
+			header := []string{"Content-Type", "application/json", "Accept", "application/json, text/event-stream;q=0"}
+			h.must(200, "POST", c.path, c.body, header...)
+			h.must(401, "POST", c.path, c.body, header...)
+		})
+	}
+}

@@ -68,7 +68,8 @@ func (s *Service) AuthenticateSession(ctx context.Context, text string, options 
 	return s.authenticate(ctx, text, call{counted: true, session: true, reading: slices.Contains(options, Reading)})
 }
 
-// Recheck returns an error if was, which text was authenticated as earlier, would no longer be that. Nothing is counted or
+// Recheck returns an error if was, which text was authenticated as earlier, would no longer be that. That was has expired in the
+// meantime is none: its end was known when the request began, and takes no right away from it. Nothing is counted or
 // admitted, and what is cached is not used. The errors:
 //
 //   - that with which Authenticate or AuthenticateSession would now refuse text for itself
@@ -78,7 +79,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, text string, options 
 func (s *Service) Recheck(ctx context.Context, text string, was Principal) error {
 	kind, _, _, _ := ParseKey(text)
 	reading := was.Reader.UserID() != ""
-	now, err := s.authenticate(ctx, text, call{session: kind == KindSession, reading: reading && !was.ActsFor, again: true})
+	now, err := s.authenticate(ctx, text, call{session: kind == KindSession, reading: reading && !was.ActsFor, again: true, ends: was.ExpiresAt})
 	p := now.Principal
 	if err == nil && was.ActsFor {
 		p, err = s.ActFor(ctx, p, was.UserID, reading, func(context.Context, string) error { return nil })
@@ -97,10 +98,11 @@ const Reading Option = 1
 
 // call is how a key is used.
 type call struct {
-	counted bool // against the daily quota
-	session bool // by a browser: a session is needed, and otherwise any key but one
-	reading bool // documents, so its Reader is needed
-	again   bool // it is already in use
+	counted bool       // against the daily quota
+	session bool       // by a browser: a session is needed, and otherwise any key but one
+	reading bool       // documents, so its Reader is needed
+	again   bool       // it is already in use
+	ends    *time.Time // with again: when it expires, as was known before; nil: never
 }
 
 func (s *Service) authenticate(ctx context.Context, text string, c call) (Authentication, error) {
@@ -110,6 +112,9 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 	}
 	now, hash := s.Now(), hashSecret(secret)
 	begun := s.known.begin()
+	if c.ends != nil && !now.Before(*c.ends) {
+		now = c.ends.Add(-1)
+	}
 	k, inMemory := s.known.get(id, now)
 	if inMemory && (c.again || !k.key.matches(hash, now)) { // rotated since, or a wrong secret
 		inMemory = false

@@ -221,6 +221,56 @@ func TestARequestInProgressEndsWithItsPerson(t *testing.T) {
 	}
 }
 
+// TestARequestInProgressOutlivesItsKey: also that of a secret that was rotated before it began, but not one that was withdrawn.
+func TestARequestInProgressOutlivesItsKey(t *testing.T) {
+	t.Parallel()
+	const life = time.Minute
+	revoke := func(o *fixture, k team.APIKey) error { return o.RevokeKey(context.Background(), o.team.ID, k.ID) }
+	rotate := func(overlap time.Duration) func(*fixture, team.APIKey) error {
+		return func(o *fixture, k team.APIKey) error {
+			_, _, err := o.RotateKey(context.Background(), o.team.ID, k.ID, overlap)
+			return err
+		}
+	}
+	nothing := func(*fixture, team.APIKey) error { return nil }
+	for name, c := range map[string]struct {
+		expires        bool
+		before, during func(*fixture, team.APIKey) error
+		ends           bool
+	}{
+		"expired":                       {true, nothing, nothing, false},
+		"rotated before":                {false, rotate(life), nothing, false},
+		"revoked":                       {true, nothing, revoke, true},
+		"rotated before, and revoked":   {false, rotate(life), revoke, true},
+		"rotated without overlap":       {true, nothing, rotate(0), true},
+		"rotated before, and once more": {false, rotate(life), rotate(life), true},
+		"rotated during it":             {false, nothing, rotate(life / 2), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := open(t)
+			key := team.NewKey{Kind: team.KindTeam}
+			if c.expires {
+				end := o.clock.Now().Add(life)
+				key.ExpiresAt = &end
+			}
+			k, text := o.key(t, key)
+			must(t, c.before(o, k))
+			was, err := o.Authenticate(t.Context(), text)
+			must(t, err)
+			o.clock.Advance(life / 4)
+			must(t, c.during(o, k))
+			o.clock.Advance(life)
+			if err := o.Recheck(t.Context(), text, was.Principal); apierr.IsCode(err, apierr.CodeUnauthorized) != c.ends {
+				t.Errorf("in progress: %v", err)
+			}
+			if _, err := o.Authenticate(t.Context(), text); !apierr.IsCode(err, apierr.CodeUnauthorized) {
+				t.Errorf("a new request: %v", err)
+			}
+		})
+	}
+}
+
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	o := open(t)

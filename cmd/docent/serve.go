@@ -41,6 +41,7 @@ type serveCmd struct {
 	ModelProvider string `name:"model-provider" env:"DOCENT_MODEL_PROVIDER" placeholder:"NAME" help:"Where the model is: openai, on any server that speaks OpenAI's Chat Completions, or bedrock (default: openai with --model-url, bedrock without)."`
 	ModelURL      string `name:"model-url" env:"DOCENT_MODEL_URL" placeholder:"URL" help:"Address of the model's server, before /chat/completions; with bedrock, a custom endpoint."`
 	ModelKeyEnv   string `name:"model-key-env" default:"DOCENT_MODEL_KEY" placeholder:"NAME" help:"Environment variable that holds the key of an openai server, if it needs one (default ${default})."`
+	ModelRequests int    `name:"model-requests" default:"16" placeholder:"NUMBER" help:"Requests to the model that may be in progress at a time; others wait up to 10 seconds for their turn, by team; after that the answer is quoted (default ${default}; 0: any number)."`
 
 	embeddingFlags
 }
@@ -77,6 +78,9 @@ func (c *serveCmd) Validate() error {
 	}
 	if c.TeamRate < 0 || c.TeamRate > rate.MaxPerSecond {
 		return fmt.Errorf("--team-rate is not a number from 0 to %d", rate.MaxPerSecond)
+	}
+	if c.ModelRequests < 0 {
+		return errors.New("--model-requests is below 0")
 	}
 	if err := c.checkBaseURL(); err != nil {
 		return err
@@ -162,10 +166,10 @@ func (c *serveCmd) openModel(ctx context.Context) (app.Model, error) {
 		return nil, err
 	case provider == app.ModelOfBedrock:
 		model, err := operator.Model(ctx, c.Model, c.ModelURL)
-		return app.WrittenBy(model), err
+		return app.WrittenInTurns(model, c.ModelRequests), err
 	case provider == app.ModelOfOpenAI:
 		model, err := models.OpenAI(c.ModelURL, c.Model, os.Getenv(c.ModelKeyEnv))
-		return app.WrittenBy(model), err
+		return app.WrittenInTurns(model, c.ModelRequests), err
 	default:
 		return nil, nil
 	}

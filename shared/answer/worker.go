@@ -13,6 +13,7 @@ import (
 	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/memory"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
@@ -70,6 +71,7 @@ type Listener struct {
 // Run answers the question of work at once, without the queue, and tells l. If it fails, the work
 // stays pending. If another worker was first, that answer stays, and Run changes nothing.
 func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
+	ctx = memory.WithOwner(ctx, work.TeamID)
 	// A claimed number blocks the feed's readers: claim early, in parallel with the
 	// reads, only if no model call follows.
 	var event *audit.Claim

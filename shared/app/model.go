@@ -11,6 +11,7 @@ import (
 
 	"docent/shared/answer"
 	"docent/shared/llm"
+	"docent/shared/memory"
 	"docent/shared/search"
 	"docent/shared/source/question"
 )
@@ -30,15 +31,24 @@ type Model = func(log *slog.Logger) (compose, *question.Model)
 type compose = func(ctx context.Context, text, before string, found []search.Hit, soFar func(answer.Composed)) (answer.Composed, error)
 
 // WrittenBy returns a Model that uses model, or nil if model is nil.
-func WrittenBy(model llm.Composer) Model {
+func WrittenBy(model llm.Composer) Model { return WrittenInTurns(model, 0) }
+
+// WrittenInTurns is WrittenBy for a process that handles many requests: at most so many requests to the model are in progress at a time,
+// and others wait, by team. 0: any number.
+func WrittenInTurns(model llm.Composer, most int) Model {
 	if model == nil {
 		return nil
 	}
-	return func(log *slog.Logger) (compose, *question.Model) { return composer(model), researcher(model, log) }
+	var turns *memory.Pool
+	if most > 0 {
+		turns = memory.NewPool(int64(most), 0)
+	}
+	return func(log *slog.Logger) (compose, *question.Model) {
+		return composer(&llm.Writer{Model: model, Turns: turns}), researcher(&llm.Writer{Model: model, Turns: turns, Time: researchTime}, log)
+	}
 }
 
-func composer(model llm.Composer) compose {
-	writer := &llm.Writer{Model: model}
+func composer(writer *llm.Writer) compose {
 	return func(ctx context.Context, text, before string, found []search.Hit, soFar func(answer.Composed)) (answer.Composed, error) {
 		found = found[:min(answerPassages, len(found))]
 		var verified func(llm.Verified)
@@ -63,8 +73,7 @@ func cited(found []search.Hit, used []int) []answer.Reference {
 }
 
 // researcher logs the failure of a request, unless its client has left, but never the question or the text.
-func researcher(model llm.Composer, log *slog.Logger) *question.Model {
-	writer := &llm.Writer{Model: model, Time: researchTime}
+func researcher(writer *llm.Writer, log *slog.Logger) *question.Model {
 	failed := func(ctx context.Context, what string, err error) {
 		if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
 			log.WarnContext(ctx, "a model was of no help to research", "asked", what, "err", err)

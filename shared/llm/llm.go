@@ -7,8 +7,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
+
+	"docent/shared/memory"
 )
 
 // Composer writes from the passages it is given and from nothing else. It returns what
@@ -75,6 +78,7 @@ const (
 	MaxOutputTokens = 800              // of a draft
 	MaxTime         = 20 * time.Second // for a draft, with all that is repeated
 	MaxReply        = 1 << 20          // bytes of one reply of a server
+	TurnTime        = 10 * time.Second // to wait for a turn, before a draft
 
 	maxPassages  = 24
 	maxPassage   = 8 << 10  // bytes
@@ -121,6 +125,9 @@ type Answer struct {
 type Writer struct {
 	Model Composer
 	Time  time.Duration // for a draft, with all that is repeated; 0: MaxTime
+	// Turns are the requests to the model that may be in progress at a time. Others wait for a turn, by the owner of their
+	// context: who has fewest in progress is next. A draft that gets none within TurnTime is Throttled. Nil: any number.
+	Turns *memory.Pool
 }
 
 // Write answers asked from the first 24 of passages. The error says why a model that
@@ -134,6 +141,14 @@ func (w *Writer) Write(ctx context.Context, asked Asked, passages []Passage) (An
 // each time that it has grown. Mostly the answer returned starts with the last one, but not
 // always: less than half of the draft may be supported in the end.
 func (w *Writer) Stream(ctx context.Context, asked Asked, passages []Passage, soFar func(Verified)) (Answer, error) {
+	end, err := w.begin(ctx)
+	if errors.Is(err, ErrThrottled) {
+		return Answer{Outcome: Throttled}, err
+	}
+	if err != nil {
+		return Answer{Outcome: OutOfTime}, err
+	}
+	defer end()
 	ctx, cancel, err := within(ctx, cmp.Or(w.Time, MaxTime))
 	if err != nil {
 		return Answer{Outcome: OutOfTime}, err
@@ -175,6 +190,26 @@ func (w *Writer) Stream(ctx context.Context, asked Asked, passages []Passage, so
 		answer.Outcome = Unverified
 	}
 	return answer, nil
+}
+
+// begin waits for a turn at the model. The caller calls end after its request.
+func (w *Writer) begin(ctx context.Context) (end func(), _ error) {
+	if w.Turns == nil {
+		return func() {}, nil
+	}
+	waiting, cancel, err := within(ctx, TurnTime)
+	if err != nil {
+		return nil, err
+	}
+	defer cancel()
+	turn := w.Turns.Lease(memory.Owner(ctx))
+	if err := turn.Take(waiting, 1); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err() //nolint:wrapcheck // the caller has left
+		}
+		return nil, fmt.Errorf("%w: no turn at it in %v: %w", ErrThrottled, TurnTime, err)
+	}
+	return turn.End, nil
 }
 
 // within bounds ctx for one request to a model: by most, and by the time left after the

@@ -34,6 +34,11 @@ func (w *Writer) Propose(ctx context.Context, task Task, question string) (Propo
 		return Proposed{}, err
 	}
 	defer cancel()
+	end, err := w.begin(ctx)
+	if err != nil {
+		return Proposed{}, err
+	}
+	defer end()
 	draft, err := w.Model.Compose(ctx, Request{Task: task, Asked: Asked{Question: question}})
 	p := Proposed{InputTokens: draft.InputTokens, OutputTokens: draft.OutputTokens}
 	if err != nil {

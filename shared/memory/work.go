@@ -120,6 +120,7 @@ func (w *Work) End() {
 type (
 	workKey  struct{}
 	readsKey struct{}
+	ownerKey struct{}
 )
 
 // WithWork returns a context whose Reserve charges w.
@@ -132,12 +133,18 @@ func workOf(ctx context.Context) *Work {
 	return w
 }
 
-// Owner returns the owner of the work of ctx, and the empty name without work.
+// WithOwner returns a context for what is done for an owner without the work of a request.
+func WithOwner(ctx context.Context, owner string) context.Context {
+	return context.WithValue(ctx, ownerKey{}, owner)
+}
+
+// Owner returns the owner of the work of ctx; without work that of WithOwner, or the empty name.
 func Owner(ctx context.Context) string {
 	if w := workOf(ctx); w != nil {
 		return w.place.owner
 	}
-	return ""
+	owner, _ := ctx.Value(ownerKey{}).(string)
+	return owner
 }
 
 // Reserve charges n bytes to the work of ctx before they are allocated, until the work

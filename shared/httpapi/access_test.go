@@ -497,7 +497,9 @@ func TestANewNameOpensAtOnceAndTheOldOneCloses(t *testing.T) {
 	x := a.provisioned("acme")
 	ada := a.newColleague(x, "ada@acme.test")
 	wiki := a.newCollection(x.key, "wiki")
-	reads := func(id string) bool { return a.do(call{"GET", "/documents/" + id, ada.key, nil, nil}).StatusCode == 200 }
+	reads := func(id string) bool {
+		return a.do(call{"GET", "/documents/" + id, ada.key, nil, nil}).StatusCode == 200
+	}
 	next := a.putWith(x.key, wiki, "https://wiki.test/next", map[string]any{"users": []string{"ada.lovelace@acme.test"}}).want(t, 200).text(t, "id")
 	if reads(next) {
 		t.Error("ada reads by a name that she does not have yet")

@@ -30,7 +30,7 @@ func quoted(text string) string {
 	return "`" + strings.NewReplacer("`", "\\`", `\`, `\\`).Replace(text) + "`"
 }
 
-// TestAnswersStream: what was found is shown before the text, sentences as they come, and a lost connection goes on
+// TestAnswersStream: what was found is shown before the text, sentences as they come, and a lost connection continues
 // after the last event. Nothing is asked twice.
 func TestAnswersStream(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ import (
 	"docent/testkit/browser"
 )
 
-// TestAFolderThatCannotBeReadIsNamed, and the files beside it are put.
+// TestAFolderThatCannotBeReadIsNamed, and the files next to it are put.
 func TestAFolderThatCannotBeReadIsNamed(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)

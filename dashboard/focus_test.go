@@ -14,7 +14,7 @@ const hidden = `[...document.querySelectorAll("main :is(a, button, input, select
 	return document.activeElement === e && document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)?.closest(".bar, .side") ? e.outerHTML.slice(0, 80) : "";
 }).filter(Boolean).join("\n")`
 
-// TestAButtonKeepsTheFocus although it is disabled while what it does is done: the keyboard goes on from there, and a screen
+// TestAButtonKeepsTheFocus although it is disabled while what it does is done: the keyboard continues from there, and a screen
 // reader stays there.
 func TestAButtonKeepsTheFocus(t *testing.T) {
 	t.Parallel()

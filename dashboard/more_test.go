@@ -73,7 +73,7 @@ func TestLongListsGoOn(t *testing.T) {
 	b.Wait("delivery.29")
 }
 
-// readOnce fails the test unless the page has read a list in so many parts, each of them once.
+// readOnce fails the test unless the page has read a list in the given number of parts, each once.
 func readOnce(t *testing.T, b *browser.Tab, list string, parts int) {
 	t.Helper()
 	all := browser.Value[[]string](b, `window.reads.filter((r) => r.startsWith("`+list+` "))`)

@@ -59,7 +59,7 @@ func TestFilesOfOneName(t *testing.T) {
 	}
 }
 
-// TestAPutGoesOn: what is put and what is left out is told also to whoever has opened another page in between.
+// TestAPutGoesOn: what is put and what is left out is shown also after another page was opened in between.
 func TestAPutGoesOn(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
@@ -106,7 +106,7 @@ func TestAPutIsToldAloudInOneSentence(t *testing.T) {
 	}
 }
 
-// TestAFileDroppedBeside: a file that is dropped beside the place for it does not replace the page.
+// TestAFileDroppedBeside: a file that is dropped outside the area for it does not replace the page.
 func TestAFileDroppedBeside(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
@@ -216,7 +216,7 @@ func TestFilesAreNotPutInTheSessionOfSomebodyElse(t *testing.T) {
 	}
 }
 
-// TestAPageIsOfOnePerson: when somebody else has signed in in another tab, the page makes nothing in their name, and is made anew.
+// TestAPageIsOfOnePerson: after another person has signed in in another tab, the page sends nothing in their name, and is rendered again.
 func TestAPageIsOfOnePerson(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
@@ -257,7 +257,7 @@ func TestALostConnectionIsWaitedForOnce(t *testing.T) {
 	b.Gone("left out")
 }
 
-// TestAPutIsStopped while it waits for the server. What is left is put by one click.
+// TestAPutIsStopped while it waits for the server. One click puts the rest.
 func TestAPutIsStopped(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)

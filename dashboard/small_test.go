@@ -144,7 +144,7 @@ func TestFormsSayWhatIsOptional(t *testing.T) {
 	}
 }
 
-// TestAReplyOfSomethingElseSaysSo: the page of a network that wants a sign-in is told in plain words.
+// TestAReplyOfSomethingElseSaysSo: the page of a network that wants a sign-in is explained in plain words.
 func TestAReplyOfSomethingElseSaysSo(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)

@@ -48,7 +48,7 @@ func TestAPageThatFailsLeavesTheOthers(t *testing.T) {
 	}
 }
 
-// TestSigningOutFailsAloud: whoever could not be signed out is told so.
+// TestSigningOutFailsAloud: a person who could not be signed out sees an error.
 func TestSigningOutFailsAloud(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)

@@ -23,7 +23,7 @@ export class Failure extends Error {
 let person = ""; // the id of the user who is signed in, empty if not known
 
 /**
- * Makes further calls for a person alone. In the session of somebody else, who has signed in since here or in another tab, the
+ * Makes further calls for a person alone. If another person has signed in since, here or in another tab, the
  * API refuses them, and the session counts as ended. Only /me, which tells whose session it is, is read in any.
  */
 export function callFor(id: string): void {
@@ -130,7 +130,7 @@ export interface Part<T> extends Page<T> {
 	total?: number; // of the whole list, if it is known
 }
 
-/** Reads so many items, in as many pages as that takes. */
+/** Reads the given number of items, in as many pages as that takes. */
 export async function several<T>(most: number, after: string | undefined, read: (limit: number, after?: string) => Promise<Part<T>>): Promise<Part<T>> {
 	let part = await read(Math.min(most, 200), after);
 	while (part.next !== undefined && part.items.length < most) {

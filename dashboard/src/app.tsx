@@ -110,7 +110,7 @@ function pageOf(route: string[]): ComponentChildren {
 	);
 }
 
-/** Shows what a page that cannot be drawn failed with. The menu and the other pages go on. */
+/** Shows what a page that cannot be drawn failed with. The menu and the other pages keep working. */
 function Guarded({ children }: { children: ComponentChildren }) {
 	const [error, again] = useErrorBoundary((e) => console.error(e));
 	if (!error) return <>{children}</>;
@@ -136,7 +136,7 @@ export function App() {
 	useEffect(() => {
 		whenSignedOut(() => (isIn.current ? setEnded(true) : setSignedOut(true)));
 		addEventListener("unhandledrejection", (e) => console.error(e.reason));
-		// A file that is dropped beside the place for it does not replace the dashboard.
+		// A file that is dropped outside the area for it does not replace the dashboard.
 		const refuse = (e: DragEvent) => {
 			if (!e.dataTransfer?.types.includes("Files")) return;
 			e.preventDefault();
@@ -205,7 +205,7 @@ export function App() {
 
 let last: Me | undefined;
 
-/** Reads who is signed in, and lets further calls be for that person alone. The next person finds nothing of the last. */
+/** Reads who is signed in, and makes further calls for that person alone. The next person sees nothing of the last. */
 async function readMe(): Promise<Me> {
 	const now = await call<Me>("/me");
 	const other = last && personOf(now) !== personOf(last);
@@ -231,7 +231,7 @@ async function leavePage(): Promise<void> {
 /** Returns a text that no other person has. */
 const personOf = (me: Me | undefined) => `${me?.team.id} ${me?.user?.id}`;
 
-/** The sign-in over a page whose session has ended. The page stays below with what was typed, unless somebody else signs in. */
+/** The sign-in over a page whose session has ended. The page below keeps typed text, unless another person signs in. */
 function Ended({ onSignedIn }: { onSignedIn: () => Promise<void> }) {
 	const { ref, shown } = useModal();
 	return (
@@ -252,7 +252,7 @@ function Frame({ route, me }: { route: string[]; me: Me }) {
 	};
 	const address = route.join("/");
 	const first = useRef(true);
-	// With the page itself, not after it is painted: somebody may already type.
+	// With the page itself, not after it is painted: the person may already type.
 	useLayoutEffect(() => {
 		setOpen(false);
 		if (first.current) {
@@ -267,10 +267,10 @@ function Frame({ route, me }: { route: string[]; me: Me }) {
 	const signOut = () =>
 		signingOut.run(async () => {
 			await call("/sessions/current", { method: "DELETE" }).catch((e: unknown) => {
-				if (!(e instanceof Failure && e.status === 401)) throw e; // the session goes on
+				if (!(e instanceof Failure && e.status === 401)) throw e; // the session continues
 			});
 			location.hash = to("ask");
-			location.reload(); // nothing of this person stays, not even a put that goes on
+			location.reload(); // nothing of this person stays, not even a running put
 		});
 	return (
 		<>

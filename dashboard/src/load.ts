@@ -29,7 +29,7 @@ export function useLoad<T>(load: () => Promise<T>, depends: unknown[] = []): Loa
 	return { ...state, again: run, set: (value) => setState({ value }) };
 }
 
-/** The part of a list that is shown, null if there is no such list, and what shows more of it. */
+/** The part of a list that is shown, null if there is no such list, and the function that shows more of it. */
 export interface Growing<T> extends Loading<Part<T> | null> {
 	more: { busy: boolean; error: unknown; load: () => void };
 }
@@ -37,7 +37,7 @@ export interface Growing<T> extends Loading<Part<T> | null> {
 /** How many items most lists show at first, and how many come with each click. */
 export const step = 2000;
 
-/** Loads the first items of a list as useLoad does, and so many more after them each time. All that are shown are read again. */
+/** Loads the first items of a list as useLoad does, and as many more each time. Every reload reads all shown items again. */
 export function usePart<T>(load: (most: number, after?: string) => Promise<Part<T> | null>, depends: unknown[] = [], by = step): Growing<T> {
 	const shown = useRef<Part<T> | null>(null);
 	const wanted = () => Math.max(by, shown.current?.items.length ?? 0);
@@ -82,7 +82,7 @@ export function useEvery(milliseconds: number, wanted: boolean, again: () => voi
 	}, [wanted, again, milliseconds]);
 }
 
-/** Runs something once at a time, and keeps its error. A button that is disabled meanwhile gets the focus back. */
+/** Runs something once at a time, and keeps its error. A button that is disabled in the meantime gets the focus back. */
 export function useAction(): { busy: boolean; error: unknown; run: (action: () => Promise<void>) => void } {
 	const [state, set] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
 	const running = useRef(false); // at once, also before the next rendering

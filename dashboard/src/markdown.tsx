@@ -11,7 +11,7 @@ const item = /^(\s{0,3})([-*+]|\d{1,9}[.)])\s+/;
 /** How deep quotations and lists nest. What is deeper is shown as a paragraph. */
 const deepest = 20;
 
-/** Returns the blocks of lines, which are nested in so many others. */
+/** Returns the blocks of lines, which are nested depth deep. */
 function blocks(lines: string[], depth = 0): VNode[] {
 	const out: VNode[] = [];
 	let i = 0;
@@ -23,7 +23,7 @@ function blocks(lines: string[], depth = 0): VNode[] {
 	while (i < lines.length) {
 		const line = lines[i] ?? "";
 		const fence = /^\s{0,3}(```+|~~~+)/.exec(line)?.[1];
-		const heading = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*$/s.exec(line); // s: a separator such as U+2028 is no end of a line here
+		const heading = /^\s{0,3}(#{1,6})\s+(.*?)\s*#*$/s.exec(line); // s: a separator such as U+2028 does not end a line here
 		if (line.trim() === "") {
 			i++;
 		} else if (depth === deepest) {

@@ -1,4 +1,4 @@
-// Puts dropped files. A put goes on, and keeps what was left out, while other pages of the dashboard are open.
+// Puts dropped files. A put continues, and keeps the list of skipped files, while other pages of the dashboard are open.
 import { useEffect, useState } from "preact/hooks";
 import { call, Failure } from "./api";
 import { type Content, documentOf, refusal, type Upload } from "./upload";
@@ -15,7 +15,7 @@ export interface Progress {
 	put: number;
 	failed: Failed[];
 	running: boolean;
-	lost: boolean; // the server cannot be reached; the put goes on when it can
+	lost: boolean; // the server cannot be reached; the put continues when it can be reached
 	sending: Record<string, number>; // the part of each large file that was sent, from 0 to 1, by path
 }
 
@@ -42,7 +42,7 @@ export function forgetPuts(): void {
 	for (const changed of listeners) changed();
 }
 
-/** Calls changed when a put begins, goes on or ends. */
+/** Calls changed when a put begins, makes progress or ends. */
 function useChanges(changed: () => void): void {
 	useEffect(() => {
 		listeners.add(changed);
@@ -103,7 +103,7 @@ async function reached(signal: AbortSignal, onLost: () => void): Promise<boolean
 	}
 }
 
-/** What the files have that are left when somebody stops a put. */
+/** The state of the remaining files when a put is stopped. */
 class Stopped extends Error {}
 
 /** Reports whether the same file may be put later: after signing in, or when the server is reached and has time. */
@@ -150,7 +150,7 @@ async function run(collectionId: string, uploads: Upload[], p: Progress): Promis
 		}));
 	// The calls of the next person, who is known to api.ts by then, must not be these.
 	const going = () => {
-		if (mine !== person) throw new Error("Somebody else has signed in");
+		if (mine !== person) throw new Error("Another person has signed in");
 		stop.signal.throwIfAborted();
 	};
 	const read = (path: string, file: File) =>

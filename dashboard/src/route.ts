@@ -40,7 +40,7 @@ export function useCursors(): [after: string[], go: (after: string[]) => void] {
 	return [after, change];
 }
 
-/** Forgets them: they are of no use to somebody else. */
+/** Forgets them: another person must not see them. */
 export function forgetCursors(): void {
 	history.replaceState(null, "");
 }

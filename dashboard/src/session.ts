@@ -3,7 +3,7 @@ import { useContext } from "preact/hooks";
 import { to } from "./route";
 import type { Me } from "./types";
 
-/** Who is signed in, for every page, and what reads that again. */
+/** Who is signed in, for every page, and the function that reads it again. */
 export const SessionContext = createContext<{ me: Me; again: () => void } | undefined>(undefined);
 
 function useSession(): { me: Me; again: () => void } {
@@ -22,7 +22,7 @@ export function useAdmin(): boolean {
 	return me.user?.role === "admin" && me.key.dataSourceIds === null;
 }
 
-// Signing in at a provider leaves the page, and so may a one-time link. So the page that somebody wanted to open, such as an
+// Signing in at a provider leaves the page, and so may a one-time link. So the page that the person wanted to open, such as an
 // answer or the request of a program, waits in this tab.
 const pending = "docent-page";
 

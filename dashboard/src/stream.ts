@@ -55,7 +55,7 @@ async function read(body: ReadableStream<Uint8Array>, each: (e: Event) => boolea
 
 /**
  * Asks a question, or follows one that is being answered, until its answer is complete or failed. A lost connection
- * is made again and goes on after the last event, so nothing is asked twice.
+ * is repeated and continues after the last event, so nothing is asked twice.
  */
 export async function follow(id: string, asked: Asked | undefined, signal: AbortSignal, on: Listener): Promise<void> {
 	let last = "";

@@ -297,7 +297,7 @@ export function FormDialog({ title, verb, cancel = "Cancel", danger, disabled, b
 	);
 }
 
-/** Returns a name as a person types it, who sees neither how many spaces it has nor how its accents are written. */
+/** Returns a name as a person would type it: repeated spaces and the encoding of accents do not show. */
 const asTyped = (name: string) => name.normalize("NFC").replace(/\s+/g, " ").trim();
 
 /** Asks before something is destroyed; for what destroys much a name must be typed. */

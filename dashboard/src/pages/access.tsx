@@ -21,7 +21,7 @@ const names = (text: string) =>
 		.map((n) => n.trim())
 		.filter((n) => n !== "");
 
-/** Shows and changes who may read a document, and tells whether a person may. */
+/** Shows and changes who may read a document, and shows whether a given person may. */
 export function AccessDialog({ document, onClose, onSaved }: { document: Document; onClose: () => void; onSaved: () => void }) {
 	const [mode, setMode] = useState<Mode>(document.access ? "chosen" : "default");
 	const [groups, setGroups] = useState(document.access?.groups.join("\n") ?? "");
@@ -71,7 +71,7 @@ export function AccessDialog({ document, onClose, onSaved }: { document: Documen
 	);
 }
 
-/** Tells whether a person may read the document as it is stored. */
+/** Shows whether a person may read the document as it is stored. */
 function Preview({ id }: { id: string }) {
 	const [user, setUser] = useState("");
 	const [verdict, set] = useState<{ user: string; mayRead: boolean }>();

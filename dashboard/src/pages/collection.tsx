@@ -194,7 +194,7 @@ async function withStates(documents: Document[]): Promise<Document[]> {
 	return all.filter((d) => d !== undefined);
 }
 
-/** Documents that were found among so many of the newest ones. */
+/** The documents that match, and how many of the newest ones were searched. */
 interface Found extends ApiPage<Document> {
 	looked: number;
 	rest: Document[]; // that were found and are not shown yet

@@ -30,10 +30,10 @@ export function Connect() {
 							Your answer goes to <b>{program.host}</b>.{" "}
 							{program.publisher ? (
 								<>
-									Its name was read at <b>{program.publisher}</b>. Go on only if you know both addresses.
+									Its name was read at <b>{program.publisher}</b>. Continue only if you know both addresses.
 								</>
 							) : (
-								"Anybody can choose any name, so go on only if you know this address."
+								"Anybody can choose any name, so continue only if you know this address."
 							)}
 						</p>
 						<ul>

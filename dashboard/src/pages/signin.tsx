@@ -84,7 +84,7 @@ export function SignIn({ code, failed, ended, onSignedIn }: { code?: string; fai
 		if (code === undefined) return;
 		// The code works once: it does not stay in the history.
 		history.replaceState(null, "", location.pathname + "#/sign-in");
-		// A key is no code: a link with one would sign whoever follows it in as somebody else, as often as its maker likes.
+		// A key is not a code: a link with a key could be used many times, to sign other people in as its owner.
 		if (code.startsWith("docent_")) refuse(true);
 		else open(code);
 	}, [code]);
@@ -97,7 +97,7 @@ export function SignIn({ code, failed, ended, onSignedIn }: { code?: string; fai
 						<Icon name="book" size={24} />
 						<h1>Sign in to Docent</h1>
 					</div>
-					<p class="quiet">{ended ? "Your session has ended. Sign in to go on where you were." : "Answers from your team’s own documents, with the place each one comes from."}</p>
+					<p class="quiet">{ended ? "Your session has ended. Sign in to continue where you were." : "Answers from your team’s own documents, with the place each one comes from."}</p>
 				</div>
 				{action.busy && code !== undefined && <p role="status">Signing you in …</p>}
 				<Problem error={refused ? "The link has a key, which nobody can sign in with by a link. Paste a key of your own below." : action.error} />

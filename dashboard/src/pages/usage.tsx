@@ -14,7 +14,7 @@ function startOf(days: Days): string {
 	return new Date(Date.now() - (Number(days) - 1) * 86400_000).toISOString().slice(0, 10);
 }
 
-/** What the team did, and what is left of today. */
+/** What the team did, and the rest of today's quotas. */
 export function UsagePage() {
 	const [days, setDays] = useState<Days>("30");
 	const admin = useAdmin();

@@ -43,7 +43,7 @@ type Reference struct {
 	Title   string `json:"title"` // may be empty
 }
 
-// Question is what Ask asks.
+// Question is the input of Ask.
 type Question struct {
 	Text   string         `json:"question"`
 	Filter *filter.Filter `json:"filter,omitempty"` // nil: everything

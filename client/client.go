@@ -84,7 +84,7 @@ func BaseURL(server string) (string, error) {
 		return "", fmt.Errorf("the server %q is not an http or https URL such as %s", server, DefaultServer)
 	}
 	if u.User != nil {
-		return "", errors.New("the address of the server must not have a user and a password; the key says who calls")
+		return "", errors.New("the address of the server must not contain a user and a password; the key identifies the caller")
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
 		return "", fmt.Errorf("the server %q must not have a query or a fragment", server)

@@ -54,7 +54,7 @@ func TestServerAddress(t *testing.T) {
 		{name: "stage of a gateway", server: "https://h/prod/v1", key: "k", base: "https://h/prod/v1"},
 		{name: "no scheme", server: "localhost:8080", key: "k", wrong: "is not an http or https URL"},
 		{name: "query", server: "http://h/v1?x=1", key: "k", wrong: "must not have a query"},
-		{name: "a password", server: "https://ada:secret@h/v1", key: "k", wrong: "must not have a user"},
+		{name: "a password", server: "https://ada:secret@h/v1", key: "k", wrong: "must not contain a user"},
 		{name: "no key", server: "http://h/v1", wrong: "no API key"},
 	}
 	for _, tc := range cases {
@@ -159,7 +159,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestTooManyRequestsAtOnceAreSentLater has a rate that many calls side by side share: each is refused often.
+// TestTooManyRequestsAtOnceAreSentLater has a rate that many parallel calls share: each is refused often.
 func TestTooManyRequestsAtOnceAreSentLater(t *testing.T) {
 	t.Parallel()
 	for refusals, success := range map[int]bool{30: true, 1000: false} {

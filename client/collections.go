@@ -53,7 +53,7 @@ func (c *Client) CreateCollection(ctx context.Context, name, description string)
 const maxReused = 25
 
 // CreateCollectionOnce creates a collection, or returns the one that another call with the same key, name and description
-// has just created. It is for programs that run side by side and found no collection of that name.
+// has just created. It is for programs that run in parallel and found no collection of that name.
 func (c *Client) CreateCollectionOnce(ctx context.Context, name, description string) (Collection, error) {
 	for n := range maxReused {
 		id := uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "docent collection\x00%s\x00%s\x00%d", name, description, n))
@@ -61,7 +61,7 @@ func (c *Client) CreateCollectionOnce(ctx context.Context, name, description str
 		if err != nil {
 			return made, err
 		}
-		// The reply is that of the first call, so the collection may have been removed or renamed since.
+		// The reply is the reply to the first call, so the collection may have been removed or renamed since.
 		now, err := c.Collection(ctx, made.ID)
 		if err == nil && now.Name == name || err != nil && !IsStatus(err, http.StatusNotFound) {
 			return now, err

@@ -27,7 +27,7 @@ type Document struct {
 	Title        string `json:"title"`
 	Body         string `json:"body"`
 	URI          string `json:"uri"`
-	// MediaType is that of a PDF or Office file, whose Body is the file in base64; empty: Body is text.
+	// MediaType is the media type of a PDF or Office file, whose Body is the file in base64; empty: Body is text.
 	MediaType string `json:"mediaType,omitempty"`
 	// Upload is the id of an upload, in place of Body.
 	Upload string `json:"upload,omitempty"`
@@ -149,7 +149,7 @@ func (c *Client) Indexing(ctx context.Context, id string) (Indexing, error) {
 	return Indexing{State: out.Indexing.State, Detail: out.Indexing.Error.Detail, Notes: out.Indexing.Notes}, nil
 }
 
-// DeleteDocument removes a document. If it is already gone, that is no error.
+// DeleteDocument removes a document. If it is already gone, that is not an error.
 func (c *Client) DeleteDocument(ctx context.Context, id string) error {
 	_, err := c.do(ctx, call{method: http.MethodDelete, path: "/documents/" + url.PathEscape(id)})
 	return err

@@ -21,7 +21,7 @@ const (
 )
 
 // do sends k until it succeeds, is refused permanently, or the tries are used up. It repeats calls that reached no
-// server, but for one whose certificate is not trusted, and a 5xx or a 429 with a short Retry-After.
+// server, except one whose certificate is not trusted, and a 5xx or a 429 with a short Retry-After.
 func (c *Client) do(ctx context.Context, k call) (reply, error) {
 	waited := time.Duration(0) // for the rate
 	for try := 1; ; try++ {
@@ -37,7 +37,7 @@ func (c *Client) do(ctx context.Context, k call) (reply, error) {
 			return reply{}, c.explain(err)
 		}
 		if isTooFast(err) && waited < patience {
-			wait += rand.N(wait) //nolint:gosec // not a secret: calls side by side come back at different times
+			wait += rand.N(wait) //nolint:gosec // not a secret: parallel calls are repeated at different times
 			waited += wait
 			try--
 		} else if try == tries {

@@ -28,7 +28,7 @@ func TestAsk(t *testing.T) {
 			out:  "Run **undo**.\n\nReferences:\n1. Undo[2J: https://wiki.example/undo\n2. https://wiki.example/untitled\n",
 		},
 		{name: "failed", failed: true, status: 1, err: "the question failed: The answer took too long. (timeout)"},
-		{name: "day spent", refuse: 429, status: 1, err: "The daily quota resets at "},
+		{name: "daily quota used up", refuse: 429, status: 1, err: "The daily quota resets at "},
 		{name: "in no time", args: []string{"--timeout", "1ns"}, status: 1, err: "no answer within 1ns; ask the same question with --id " + id},
 	}
 	for _, tc := range cases {
@@ -39,7 +39,7 @@ func TestAsk(t *testing.T) {
 			if tc.refuse != 0 {
 				api.Refuse = func(w http.ResponseWriter, _ *http.Request) bool {
 					w.Header().Set("Retry-After", "7200")
-					apitest.Problem(w, tc.refuse, "quota-exceeded", "The day's questions are spent.")
+					apitest.Problem(w, tc.refuse, "quota-exceeded", "The quota of questions for today is used up.")
 					return true
 				}
 			}

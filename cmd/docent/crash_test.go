@@ -134,7 +134,7 @@ func (c *crash) start() {
 		_ = server.Command.Process.Kill()
 		_ = ended()
 	})
-	if c.address == "" { // later servers take the same; clients read it meanwhile
+	if c.address == "" { // later servers use the same one; clients read it at the same time
 		c.address = server.Address()
 	}
 	if c.collection == "" {

@@ -50,7 +50,7 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	if info, err := os.Stat(c.CursorFile); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is no ordinary file, so it cannot be replaced by one with the cursor", c.CursorFile)
+		return fmt.Errorf("%s is not an ordinary file, so it cannot be replaced by a file with the cursor", c.CursorFile)
 	}
 	if info, err := os.Stat(filepath.Dir(c.CursorFile)); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s for the cursor", filepath.Dir(c.CursorFile)) // before events are printed

@@ -138,7 +138,7 @@ func TestACursorReplacesNoDevice(t *testing.T) {
 	defer socket.Close()
 	for _, file := range []string{folder, filepath.Join(folder, "s")} {
 		status, out, said := docent(t, "events", "follow", "--once", "--server", f.url, "--key", f.create(1), "--cursor-file", file)
-		if status != exitFailed || out != "" || !strings.Contains(said, file+" is no ordinary file") {
+		if status != exitFailed || out != "" || !strings.Contains(said, file+" is not an ordinary file") {
 			t.Errorf("status %d, output %q, errors %q", status, out, said)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // installationFlags name the installation that a command works on: on this machine or on AWS.
 type installationFlags struct {
 	dataFlags
-	AWS   bool   `name:"aws" help:"Work on an installation on AWS instead. Region and credentials are those of the AWS command line."`
+	AWS   bool   `name:"aws" help:"Work on an installation on AWS instead. It uses the region and credentials of the AWS command line."`
 	Stack string `placeholder:"NAME" help:"Name of its stack (default docent)."`
 }
 

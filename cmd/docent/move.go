@@ -57,7 +57,7 @@ func moveProgress(con *console) func(moving.Progress) {
 	}
 }
 
-const moveHelp = `Everything is copied: teams, users, groups, keys, collections, documents, sources, answers, usage, the feed of security events, webhooks, the search index, and pending work. Nobody gets a new key, and cursors continue. Secrets are encrypted for the new home on the way and never written in clear. Region and credentials are those of the AWS command line; they must allow reading and writing the stack's tables and bucket, and using its key.
+const moveHelp = `Everything is copied: teams, users, groups, keys, collections, documents, sources, answers, usage, the feed of security events, webhooks, the search index, and pending work. Nobody gets a new key, and cursors continue. Secrets are encrypted for the new home on the way and never written in clear. It uses the region and credentials of the AWS command line. They must allow reading and writing the stack's tables and bucket, and using its key.
 
 The original may serve while it is copied. An interrupted run is repeated; each run copies only what is missing or has changed. Until the run with --finish, the copy serves nobody and does no work. That run compares all counts and digests, and fails if something still writes to the original.`
 

@@ -175,7 +175,7 @@ type fileName string
 func (n *fileName) Decode(ctx *kong.DecodeContext) error {
 	name, ok := ctx.Scan.Pop().Value.(string)
 	if !ok {
-		return errors.New("it is no name of a file")
+		return errors.New("it is not the name of a file")
 	}
 	*n = fileName(name)
 	return nil

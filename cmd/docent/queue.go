@@ -15,9 +15,9 @@ type queueRedriveCmd struct {
 
 // Help is the long help of docent queue redrive.
 func (c *queueRedriveCmd) Help() string {
-	return `After a worker has failed a message five times, the message becomes a dead letter of its queue. When the cause is fixed, this tells AWS to move the dead letters back, so that they are tried again. It is safe to repeat: finished work is not done again.
+	return `After a worker has failed a message five times, the message becomes a dead letter of its queue. When the cause is fixed, this command makes AWS move the dead letters back, so that they are tried again. It is safe to repeat: finished work is not repeated.
 
-Region and credentials are those of the AWS command line.
+It uses the region and credentials of the AWS command line.
 
 Examples:
 

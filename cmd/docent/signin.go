@@ -14,7 +14,7 @@ import (
 	"docent/shared/team"
 )
 
-// signinFlags say who is to be signed in, and where.
+// signinFlags name the user to sign in, and the server.
 type signinFlags struct {
 	installationFlags
 	Team   string `placeholder:"ID" help:"The team (default: the only one). On this machine it is checked when the link is used."`

@@ -89,7 +89,7 @@ func (f providerFlags) variable(s source.Setting) string {
 	return cmp.Or(reflect.ValueOf(f.plugins[0]).Elem().Field(f.index[s.Flag]).String(), s.Env)
 }
 
-// check returns an error for a flag that is given and is no setting of p.
+// check returns an error for a given flag that is not a setting of p.
 func (f providerFlags) check(p source.Provider) error {
 	given := reflect.ValueOf(f.plugins[0]).Elem()
 	for _, flag := range slices.Sorted(maps.Keys(f.index)) {

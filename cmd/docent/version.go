@@ -8,7 +8,7 @@ import (
 // version is set when a release is linked (.goreleaser.yaml); empty in other builds.
 var version string
 
-// build is what docent version prints; its JSON omits what is unknown.
+// build is the output of docent version; its JSON omits unknown fields.
 type build struct {
 	Version string `json:"version"`          // of the release, or what the Go tool says: a pseudo-version or devel
 	Commit  string `json:"commit,omitempty"` // hash of the commit, with -dirty if files had changed

@@ -83,7 +83,7 @@ class Docent:
         self.close()
 
     def close(self) -> None:
-        """Close the connections, but for those of asynchronous operations, which close with the event loop."""
+        """Close the connections. Those of asynchronous operations close with the event loop instead."""
         self._http.close()
 
     def ask(
@@ -218,7 +218,7 @@ class Docent:
             return found[0]
         body = CollectionInput(name=name, description=description or f"Documents of {name}.")
         for turn in range(_REUSED):
-            # Programs that find none side by side send the same key, and get the same collection.
+            # Programs that find none at the same time send the same key, and get the same collection.
             made = self._create(body, str(uuid.uuid5(uuid.NAMESPACE_OID, f"docent collection\0{body.name}\0{body.description}\0{turn}")))
             try:
                 response = get_collection.sync_detailed(made.id, client=self.rest)

@@ -208,7 +208,7 @@ def _packed(body: str) -> str:
 
 
 def _is_gone(folder: Path, base: str, uri: str) -> bool:
-    """Report whether uri is that of a path below folder, with nothing at it: no file of another kind, or that cannot be reached."""
+    """Report whether uri belongs to a path below folder at which no file exists, neither of another kind nor out of reach."""
     if not uri.startswith(base):
         return False
     name = os.fsdecode(unquote_to_bytes(uri[len(base) :]))

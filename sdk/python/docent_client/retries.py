@@ -33,7 +33,7 @@ def _limit(request: httpx.Request) -> None:
 
 
 class Resendable(httpx.SyncByteStream):
-    """A body that can be sent again, such as a file that is read anew each time."""
+    """A body that can be sent again, such as a file that is read again each time."""
 
 
 def wait_before(attempt: int, request: httpx.Request, error: Exception) -> float | None:

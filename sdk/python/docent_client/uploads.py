@@ -53,7 +53,7 @@ def upload(
 ) -> str:
     """Send a PDF or Office file of up to 100 MB, a PDF of up to 96 MB, and return the id for upload of a DocumentInput.
 
-    The document has to be put within an hour. The file is that of a path, read twice and never whole into memory, or
+    The document has to be put within an hour. The file is a path, read twice and never whole into memory, or
     the bytes themselves, for which media_type is needed; that of a path is the one of its extension unless given.
     Raises ValueError for a file that cannot be sent, before anything is, and OSError, httpx.TransportError and
     DocentError.
@@ -83,7 +83,7 @@ def upload(
 
 
 class _Content(Resendable):
-    """The first size bytes of a file, read anew each time."""
+    """The first size bytes of a file, read again each time."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self.file, self.size = file, size

@@ -66,7 +66,7 @@ class TestRetries(unittest.TestCase):
             ("a put that breaks", "PUT", {}, broken, 2),
             ("a reply that breaks", "GET", {}, cut, 2),
             ("the reply to a post that breaks", "POST", {}, cut, 1),
-            ("a refusal for good", "PUT", {}, lambda: refusal(400), 1),
+            ("a permanent refusal", "PUT", {}, lambda: refusal(400), 1),
             ("a redirect", "PUT", {}, lambda: httpx.Response(301, headers={"Location": "https://x/"}), 1),
             ("a used-up quota", "GET", {}, lambda: refusal(429), 1),
             ("too many requests", "POST", {}, lambda: refusal(429, "1"), 2),

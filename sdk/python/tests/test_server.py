@@ -33,7 +33,7 @@ QUESTION = "How do I roll back a release?"
 
 
 class Cut(httpx.BaseTransport):
-    """Breaks the first so many streams of answers after an event each."""
+    """Breaks the first streams of answers, as many as given, after an event each."""
 
     def __init__(self, cuts: int) -> None:
         self.inner, self.cuts, self.resumed = httpx.HTTPTransport(), cuts, list[str]()

@@ -194,7 +194,7 @@ export class Docent {
     if (found.length > 1) throw new Error(`${found.length} collections have the name ${name}; choose one by its id`);
     if (found[0]) return found[0];
     for (let turn = 0; turn < reused; turn++) {
-      // Programs that find none side by side send the same key, and get the same collection.
+      // Programs that find none at the same time send the same key, and get the same collection.
       const made = await this.#createCollection(name, description, await nameUUID(["docent collection", name, description, turn].join("\0")));
       try {
         const now = (await rest.getCollection({ client: this.rest, path: { collectionId: made.id }, throwOnError: true })).data;

@@ -26,7 +26,7 @@ export interface ServerSentEvent {
 /** silence is how many seconds a stream may be silent. A server sends a comment every 10 seconds. */
 const silence = 30;
 
-/** within is promise, which is rejected if it takes more than so many seconds. */
+/** Returns promise, rejected if it takes longer than the given seconds. */
 async function within<T>(seconds: number, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

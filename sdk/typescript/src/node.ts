@@ -38,7 +38,7 @@ export interface FolderOptions {
   delete?: boolean;
   /** How many files are sent at a time; 8 unless given. */
   parallel?: number;
-  /** At most so many seconds are waited until questions find what was put; 0 unless given. */
+  /** How many seconds to wait, at most, until questions find the documents; 0 unless given. */
   wait?: number;
   /** Changes a document before it is put, for example its metadata and access; undefined leaves the file out. */
   prepare?: (path: string, document: rest.DocumentInput) => rest.DocumentInput | undefined;
@@ -89,7 +89,7 @@ export async function putFolder(docent: Docent, folder: string, collectionId: st
     const large = document.body === undefined;
     if (options.prepare) document = options.prepare(path, document);
     if (!document) return;
-    const text = document.mediaType ? undefined : (document.body ?? undefined); // an upload stands in its place
+    const text = document.mediaType ? undefined : (document.body ?? undefined); // an upload replaces it
     if (document.access === undefined && text !== undefined && /^---\r?\n(?:(?!---).*\n)*access\s*:/.test(text)) {
       throw new Error("its front matter says who may read it, which is not read here: set access by prepare");
     }
@@ -168,7 +168,7 @@ async function* filesBelow(folder: string): AsyncGenerator<string, void> {
   }
 }
 
-/** isFile follows links. One that leads nowhere is no file. */
+/** Reports whether path is a file. It follows links; a broken link is not a file. */
 async function isFile(path: string): Promise<boolean> {
   return stat(path).then((info) => info.isFile(), () => false);
 }
@@ -191,7 +191,7 @@ async function documentOf(path: string, uri: string, collectionId: string): Prom
 }
 
 /**
- * isGone reports whether uri is that of a path below folder, with nothing at it: no file of another kind, or that cannot
+ * Reports whether uri belongs to a path below folder at which no file exists: neither one of another kind, nor one that cannot
  * be reached.
  */
 async function isGone(folder: string, base: string, uri: string): Promise<boolean> {

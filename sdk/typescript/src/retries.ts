@@ -5,7 +5,7 @@ export const tries = 5;
 /** The longest wait in seconds. If a server asks for more, the caller has to decide. */
 export const maxWait = 60;
 
-/** Sleep resolves after so many seconds, or rejects when the signal is aborted. */
+/** Resolves after the given seconds, or rejects when the signal is aborted. */
 export type Sleep = (seconds: number, signal?: AbortSignal | null) => Promise<void>;
 
 export const sleep: Sleep = (seconds, signal) =>
@@ -22,7 +22,7 @@ export const sleep: Sleep = (seconds, signal) =>
     signal?.addEventListener("abort", abort, { once: true });
   });
 
-/** Repeated is what decides whether a request is sent again. */
+/** Decides whether a request is sent again. */
 export interface Repeated {
   method: string;
   headers: Headers;

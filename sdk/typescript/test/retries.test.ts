@@ -45,7 +45,7 @@ for (const [name, init, first, times] of [
   ["a put that breaks", { method: "PUT", body: "body" }, broken, 2],
   ["a reply that breaks", { method: "GET" }, cut, 2],
   ["the reply to a post that breaks", { method: "POST", body: "body" }, cut, 1],
-  ["a refusal for good", { method: "PUT", body: "body" }, refusal(400), 1],
+  ["a permanent refusal", { method: "PUT", body: "body" }, refusal(400), 1],
   ["a used-up quota", { method: "GET" }, refusal(429), 1],
   ["too many requests", { method: "POST", body: "body" }, refusal(429, "1"), 2],
   ["a day to wait", { method: "GET" }, refusal(429, "86400"), 1],

@@ -24,7 +24,7 @@ var errAccess = errors.New("access in its front matter must have users, groups o
 
 // readFront returns what the front matter of a Markdown file says: who may read it, and everything else but its
 // title as metadata, if it is a scalar or a list of scalars. leftOut has the keys that metadata cannot hold,
-// sorted. Front matter that is no YAML has nothing, and is an error if it may say who may read the file.
+// sorted. Front matter that is not YAML has nothing, and is an error if it may say who may read the file.
 func readFront(front string) (a *client.Access, m filter.Metadata, leftOut []string, err error) {
 	var document yaml.Node
 	if yaml.Unmarshal([]byte(front), &document) != nil || len(document.Content) == 1 && document.Content[0].Kind != yaml.MappingNode {

@@ -28,9 +28,9 @@ const maxTitle = 1024
 type Page struct {
 	Title string // 1 to 1024 code points, on one line
 	Body  string
-	// MediaType is that of a PDF or Office file, whose Body is the file in base64; otherwise empty.
+	// MediaType is the media type of a PDF or Office file, whose Body is the file in base64; otherwise empty.
 	MediaType string
-	// Metadata is what the front matter of a Markdown file says besides the title; nil: nothing. LeftOut has the
+	// Metadata is the front matter of a Markdown file without the title; nil: nothing. LeftOut has the
 	// names of what metadata cannot hold, sorted.
 	Metadata filter.Metadata
 	LeftOut  []string

@@ -56,7 +56,7 @@ type Config struct {
 }
 
 // Run puts the files. The summary is complete even if an error ends the run early. Failures of single files are in
-// the summary and are no error.
+// the summary and are not an error.
 func Run(ctx context.Context, c Config) (Summary, error) {
 	start := c.Now()
 	r := run{Config: c, uploads: make(chan struct{}, parallelUploads), unknown: map[string]bool{}}
@@ -264,7 +264,7 @@ func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
 	hash := hashOf(p.Title, p.MediaType+content, metadata, access)
 	keep := access == nil && !r.CollectionAccess
 	if access == nil && r.CollectionAccess {
-		hash += "-collection" // somebody may have set access since it was put
+		hash += "-collection" // its access may have been set since it was put
 	}
 	if e, ok := r.state.has(f.URI, hash); ok && !r.Force {
 		if e.Unread {
@@ -305,7 +305,7 @@ func (r *run) warnUnknown(names []string) {
 	for _, name := range names {
 		if !r.unknown[name] {
 			r.unknown[name] = true
-			r.Warn(fmt.Sprintf("warning: %s is no user or group of the team yet, so nobody reads by it", name))
+			r.Warn(fmt.Sprintf("warning: %s is not a user or group of the team yet, so the name gives nobody access", name))
 		}
 	}
 }

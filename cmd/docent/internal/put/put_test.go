@@ -314,7 +314,7 @@ func TestStopsAtOnceWhenGoingOnMakesNoSense(t *testing.T) {
 	}{
 		{"key revoked", 401, "", 1, "(code, request r-1)"},
 		{"key may not", 403, "", 1, "(code, request r-1)"},
-		{"day's calls spent", 429, "30000", 1, "(code, request r-1)"},
+		{"daily quota of calls used up", 429, "30000", 1, "(code, request r-1)"},
 		{"collection deleted", 404, "", 1, "is gone"},
 		{"server permanently down", 503, "1", 15, "3 files in a row"},
 	}

@@ -27,7 +27,7 @@ type reading struct {
 	what outcome
 }
 
-// readings waits until the server has read the text of the files that it reads by itself, and counts those whose text
+// readings waits until the server has read the text of the files that it extracts text from, and counts those whose text
 // cannot be read as failed. The state remembers what was not waited for.
 func (r *run) readings(ctx context.Context) error {
 	if r.NoWait || r.DryRun {
@@ -115,7 +115,7 @@ func (r *run) finish(record func()) {
 	}
 }
 
-// stalled reports whether no file was finished for so long that the run should wait no longer.
+// stalled reports whether no file was finished for so long that the run should stop waiting.
 func (r *run) stalled() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -226,7 +226,7 @@ func hashOf(title, body string, metadata filter.Metadata, access *client.Access)
 	h := sha256.New()
 	h.Write([]byte(title + "\x00")) // a title has no NUL
 	h.Write([]byte(body))
-	if len(metadata) > 0 { // without, the hash is that of states from before metadata
+	if len(metadata) > 0 { // without metadata, the hash is the same as in states from before metadata
 		h.Write([]byte("\x00" + metadata.JSON())) // nor has a body
 	}
 	if access != nil {

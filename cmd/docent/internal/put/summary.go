@@ -12,7 +12,7 @@ import (
 	"docent/client"
 )
 
-// Summary is what a run did.
+// Summary is the result of a run.
 type Summary struct {
 	CollectionID string    `json:"collectionId"` // empty when a dry run would create it
 	Put          int       `json:"put"`
@@ -32,7 +32,7 @@ type Failure struct {
 	Reason string `json:"reason"`
 }
 
-// Planned is what a dry run would do to the document at a URI.
+// Planned is the change that a run would make to the document at a URI.
 type Planned struct {
 	Action string `json:"action"` // put or delete
 	URI    string `json:"uri"`

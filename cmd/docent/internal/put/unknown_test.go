@@ -24,7 +24,7 @@ func TestANameThatNobodyHasIsWarnedOfOnce(t *testing.T) {
 	if sum, err := put.Run(t.Context(), b.config); err != nil || sum.Put != 2 {
 		t.Fatalf("%+v, %v", sum, err)
 	}
-	want := []string{"warning: HR is no user or group of the team yet, so nobody reads by it", "warning: nobody@x.y is no user or group of the team yet, so nobody reads by it"}
+	want := []string{"warning: HR is not a user or group of the team yet, so the name gives nobody access", "warning: nobody@x.y is not a user or group of the team yet, so the name gives nobody access"}
 	if slices.Sort(b.warned); !slices.Equal(b.warned, want) {
 		t.Errorf("warned %q", b.warned)
 	}

@@ -30,7 +30,7 @@ type Failure struct {
 	Err  error
 }
 
-// Tree is what Find found below the given paths.
+// Tree is the result of Find.
 type Tree struct {
 	Files    []File // in order of the paths, then by name; no URI twice
 	Skipped  int    // files of other kinds, and links that lead nowhere

@@ -29,7 +29,7 @@ func (s *stack) addAlarms() {
 			s.alarm(*id(f.name)+"Errors", "A call of the function "+f.name+" has failed.", s.lambda(f.name, "Errors", "Sum"), 0)
 		}
 	}
-	// Of the account, because its limit of concurrency is what throttles.
+	// Of the account, because its limit of concurrency throttles.
 	s.alarm("Throttles", "A function of the account is throttled.", metric("AWS/Lambda", "Throttles", "Sum", nil), 0)
 	s.alarmQueues()
 	// Every audited write of a team updates the item of the feed's number line.

@@ -249,7 +249,7 @@ func TestDashboardsAreFree(t *testing.T) {
 	}
 }
 
-// TestWithoutMetricsNothingRingsForEver checks the alarm that tells of missing metrics, in a stack whose log level omits them.
+// TestWithoutMetricsNothingRingsForEver checks the alarm on missing metrics, in a stack whose log level omits them.
 func TestWithoutMetricsNothingRingsForEver(t *testing.T) {
 	t.Parallel()
 	for want, m := range map[string]template{"breaching": plain(t), "notBreaching": careful(t)} {

@@ -23,7 +23,7 @@ func (s *stack) addAPI() {
 		Description:               jsii.String("Docent's API."),
 		EndpointTypes:             &[]awsapigateway.EndpointType{awsapigateway.EndpointType_REGIONAL},
 		MinCompressionSize:        awscdk.Size_Bytes(jsii.Number(smallestPacked)),
-		DisableExecuteApiEndpoint: jsii.Bool(s.domain != "" && !s.bothNames), // the API has one name, but for the time of a change
+		DisableExecuteApiEndpoint: jsii.Bool(s.domain != "" && !s.bothNames), // the API has one name, except during a change of it
 		CloudWatchRole:            jsii.Bool(s.logRole),
 		DeployOptions: &awsapigateway.StageOptions{
 			StageName:            jsii.String(stageName),

@@ -44,7 +44,7 @@ func (s *stack) addDashboards() {
 		graph("Throttled writes", s.eachTable("WriteThrottleEvents")...))
 }
 
-// refusals shows refused requests by their codes. It reads the logs when somebody looks, and is not a metric.
+// refusals shows refused requests by their codes. It reads the logs when an operator opens the dashboard; it is not a metric.
 func (s *stack) refusals() awscloudwatch.IWidget {
 	var logs []*string
 	for _, f := range functions {

@@ -24,7 +24,7 @@ type function struct {
 	grant
 }
 
-// grant is what a function may access. A test compares it with what the function does access.
+// grant is the access of a function. A test compares it with the calls that the function makes.
 type grant struct {
 	reads   []string // tables
 	writes  []string // tables, which it also reads
@@ -38,7 +38,7 @@ type grant struct {
 	embeds  bool     // embeds texts: it has the weights or calls the embedding model
 }
 
-// access is what a function may do with objects.
+// access is a set of actions that a function may take on objects.
 type access int
 
 const (
@@ -56,7 +56,7 @@ const (
 	extractions = "extractions"
 	// embeddings carries documents and parts of the index that wait for vectors.
 	embeddings = "embeddings"
-	// deliveries carries what webhook endpoints are told: whoever records a security event sends to it.
+	// deliveries carries notices for webhook endpoints. Every function that records a security event sends to it.
 	deliveries = "deliveries"
 )
 
@@ -110,7 +110,7 @@ var functions = []function{
 }
 
 // continues reports whether the function sends messages to a queue that it takes messages from: work that is longer than a turn,
-// or has to wait, goes on with the next message.
+// or has to wait, continues with the next message.
 func (g grant) continues() bool {
 	return slices.ContainsFunc(g.takes, func(queue string) bool { return slices.Contains(g.sends, queue) })
 }

@@ -4,7 +4,7 @@
 //
 //	infra [-o FOLDER] [-last FILE] [-c KEY=VALUE]...
 //
-// The values of -c are those of README.md in this folder. The file has those of the last deployment, as JSON; one that is not
+// README.md in this folder lists the values of -c. The file has the values of the last deployment, as JSON; one that is not
 // given again is kept.
 package main
 
@@ -67,7 +67,7 @@ func run(args []string) error {
 		return err
 	}
 	if s.told() == nobody && s.local == "" {
-		fmt.Fprintln(os.Stderr, "infra: nobody will be told of alarms: give -c alarmsEmail=ops@example.com")
+		fmt.Fprintln(os.Stderr, "infra: alarms are sent to nobody; set -c alarmsEmail=ops@example.com")
 	}
 	if err := s.built(); err != nil {
 		return err

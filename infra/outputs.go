@@ -31,12 +31,12 @@ func (s *stack) addOutputs() {
 		{"RebuildsDeadLetterURL", "Parts of the index that could not be rebuilt.", *s.rebuilds.dead.QueueUrl()},
 		{"EmbeddingsQueueURL", "Documents and parts of the index that wait for vectors.", *s.embeddings.queue.QueueUrl()},
 		{"EmbeddingsDeadLetterURL", "Documents and parts of the index whose vectors could not be made.", *s.embeddings.dead.QueueUrl()},
-		{"DeliveriesQueueURL", "What webhook endpoints are told.", *s.deliveries.queue.QueueUrl()},
+		{"DeliveriesQueueURL", "Notices for webhook endpoints.", *s.deliveries.queue.QueueUrl()},
 		{"ExtractionsQueueURL", "Files whose text is to be read.", *s.extractions.queue.QueueUrl()},
 		{"ExtractionsDeadLetterURL", "Files whose text could not be read because of an internal error.", *s.extractions.dead.QueueUrl()},
-		{"DeliveriesDeadLetterURL", "What webhook endpoints could not be told because of an internal error.", *s.deliveries.dead.QueueUrl()},
+		{"DeliveriesDeadLetterURL", "Notices for webhook endpoints that failed because of an internal error.", *s.deliveries.dead.QueueUrl()},
 		{"KeyID", "Of the key that encrypts the secrets of data sources.", *s.key.KeyId()},
-		{"AlarmsTold", "The address that is told of alarms, or nobody.", s.told()},
+		{"AlarmsTold", "The address to which alarms are sent, or nobody.", s.told()},
 		{"Settings", "The values with which the stack was deployed, as JSON; the next deployment keeps them.", s.chosenJSON()},
 		{"DataRetained", "Whether data stays when the stack is deleted.", retained},
 	} {
@@ -47,7 +47,7 @@ func (s *stack) addOutputs() {
 // nobody is the output AlarmsTold of a stack whose alarms only show in AWS. The deployment then says so.
 const nobody = "nobody"
 
-// told returns who is told of alarms.
+// told returns the address to which alarms are sent, or nobody.
 func (s settings) told() string {
 	if !s.withAlarms || s.alarmsEmail == "" {
 		return nobody

@@ -116,7 +116,7 @@ func (s *stack) queuePairs() map[string]queuePair {
 }
 
 // models returns the ARNs of what may be invoked for the model. A model is invoked in the function's region. A
-// profile, whose id is that of its model after a region's short name, passes a request to the model in any region.
+// profile, whose id is a region's short name and the id of its model, passes a request to the model in any region.
 func (s *stack) models() (arns []*string) {
 	if len(s.modelARNs) > 0 || s.provider != bedrock {
 		return *jsii.Strings(s.modelARNs...)

@@ -17,13 +17,13 @@ import (
 // settings are the choices of an operator. README.md lists them under their names for -c.
 type settings struct {
 	name        string // of the installation
-	stage       string // such as beta; empty: there is no other
+	stage       string // such as beta; empty: the account has only one
 	withAlarms  bool
 	alarmsEmail string // receives alarms; empty: they only show in AWS
 	refusedKeys int    // refused keys within 5 minutes that raise an alarm
 	budget      int    // US dollars per month; 0: none
 	domain      string // of the API; empty: the gateway's own
-	bothNames   bool   // the gateway's own address stays beside the domain
+	bothNames   bool   // the gateway's own address keeps working next to the domain
 	certificate string // ARN, in the stack's region, for domain
 	zone        string // id of the Route 53 zone of domain; empty: its record is made by hand
 	zoneName    string // its name
@@ -244,7 +244,7 @@ func parse(given map[string]string) (settings, error) {
 		errs = append(errs, errors.New("gatewayAddress requires a domain: without one the API has only the gateway's address"))
 	}
 	if s.backupRegion != "" && s.told() == nobody {
-		errs = append(errs, errors.New("backupRegion requires alarms and alarmsEmail: else nobody is told of a failed backup"))
+		errs = append(errs, errors.New("backupRegion requires alarms and alarmsEmail, which report a failed backup"))
 	}
 	if s.backupRegion != "" && s.local != "" {
 		errs = append(errs, errors.New("a local emulator of AWS has no other region"))

@@ -35,7 +35,7 @@ type stack struct {
 	syncs     queuePair
 	// extractions carries files whose text is to be read.
 	extractions queuePair
-	// deliveries carries what webhook endpoints are told.
+	// deliveries carries notices for webhook endpoints.
 	deliveries queuePair
 	rebuilds   queuePair
 	// embeddings are the documents and parts of the index that wait for vectors.
@@ -88,7 +88,7 @@ func newStack(app awscdk.App, values settings) *stack {
 // ownerTag is on every resource; its value is the stack's name. The deployment refuses a stack without it.
 const ownerTag = "docent"
 
-// removal is what happens to data when the stack, or the resource in it, is deleted.
+// removal is the fate of data when the stack, or the resource in it, is deleted.
 func (s settings) removal() awscdk.RemovalPolicy {
 	if s.destroy {
 		return awscdk.RemovalPolicy_DESTROY

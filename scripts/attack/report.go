@@ -16,7 +16,7 @@ const (
 	maxSlower   = 3.0       // the quiet team's p99 during the attacks, divided by that alone
 )
 
-// result is what a run measured.
+// result is the measurement of a run.
 type result struct {
 	alone, attacked *sample
 	filled, highest resident // after the fill, and the highest sample during the attacks

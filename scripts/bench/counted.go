@@ -9,7 +9,7 @@ import (
 	"io"
 )
 
-// cost is what TestOperationsStayBelowTheirCeilings reports for an operation.
+// cost is the report of TestOperationsStayBelowTheirCeilings for an operation.
 type cost struct {
 	Operation string `json:"operation"`
 	Measured  spent  `json:"measured"`

@@ -1,6 +1,6 @@
 // Command bench measures Docent and prints one table: operation, measured,
 // ceiling, and whether it is met. Counts (round trips, units, bytes) are
-// the same on every machine; times are those of the machine that the table names.
+// the same on every machine; times are measured on the machine that the table names.
 //
 //	go run ./scripts/bench [-parts counted,handlers,readers,functions,processor,serve] [-full]
 //

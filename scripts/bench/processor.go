@@ -24,7 +24,7 @@ const (
 )
 
 // processor measures how much processor time of docent serve a request takes, the work that it leaves included. The
-// server searches pages of real documentation by words alone: embedding would go on long after the requests.
+// server searches pages of real documentation by words alone: embedding would continue long after the requests.
 func processor(ctx context.Context, b *bench) (err error) {
 	pages, err := documentation(ctx)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// slower is the share by which a search may be slower with rules than without, for who reads everything.
+// slower is the share by which a search may be slower with rules than without, for a caller who may read everything.
 const slower = 0.10
 
 // readers runs the Go benchmark of searches over 150,000 passages with rules of who may read them.

@@ -111,7 +111,7 @@ func (i *installation) putFile(ctx context.Context, collectionID, name string) (
 	return put.ID, err
 }
 
-// source is what a search found.
+// source is a result of a search.
 type source struct{ URL, Content string }
 
 func (i *installation) search(ctx context.Context, question string) ([]source, error) {

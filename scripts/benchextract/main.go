@@ -133,14 +133,14 @@ func fetch(have clones, folder string, f file) (string, error) {
 	return name, os.WriteFile(name, text, 0o600)
 }
 
-// score is what was measured of one file.
+// score is the measurement of one file.
 type score struct {
 	Pages, Words, Own, Found, Pairs int
 	Seconds                         float64
 	MB                              int
 }
 
-// measure reads a file in a process of its own, so that the memory is that of the file.
+// measure reads a file in a process of its own, so that the memory is needed for this file alone.
 func measure(name string, show bool) (score, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -121,7 +121,7 @@ func placeOf(q question, sources []source) place {
 	return p
 }
 
-// tally is what was measured of all questions.
+// tally is the measurement of all questions.
 type tally struct {
 	Questions, First, Among3, Among10, Named, FileFirst int
 	MRR                                                 float64 // mean of 1 / place

@@ -14,11 +14,11 @@ import (
 //go:embed questions.jsonl
 var questions []byte
 
-// question is one whose answer stands on known pages of a PDF.
+// question is one whose answer is on known pages of a PDF.
 type question struct {
 	Question string `json:"question"`
 	File     string `json:"file"`  // name of a PDF of files.txt
-	Pages    []int  `json:"pages"` // from 1; the answer stands on each of them, or goes from one to the next
+	Pages    []int  `json:"pages"` // from 1; the answer is on each of them, or goes from one to the next
 }
 
 // parseQuestions reads JSON Lines. Each question is asked once and names pages that its file has.
@@ -65,7 +65,7 @@ func parseQuestion(line []byte, pages map[string]int) (question, error) {
 	}
 	last, known := pages[q.File]
 	if !known {
-		return q, fmt.Errorf("%q is no PDF of files.txt", q.File)
+		return q, fmt.Errorf("%q is not a PDF of files.txt", q.File)
 	}
 	if len(q.Pages) == 0 {
 		return q, errors.New("no page is named")

@@ -14,7 +14,7 @@ import (
 	"docent/shared/extract/readers"
 )
 
-// result is what the process that reads a file prints.
+// result is the output of the process that reads a file.
 type result struct {
 	Pages    int
 	Markdown string

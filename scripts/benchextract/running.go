@@ -16,7 +16,7 @@ const (
 var digits = regexp.MustCompile(`\d+`)
 
 // withoutRunning removes from pdftotext's text the headers and footers that many pages have, after the first, and the
-// numbers of pages: extract leaves them out, and they are no words that it missed.
+// numbers of pages: extract leaves them out, and they do not count as missed words.
 func withoutRunning(text string) string {
 	var pages [][]string
 	count := map[string]int{}

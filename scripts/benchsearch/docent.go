@@ -19,7 +19,7 @@ import (
 	"docent/shared/table/bolt"
 )
 
-// partsBytes is what docent serve has on a machine of 8 GB.
+// partsBytes is the limit of docent serve on a machine with 8 GB.
 const partsBytes = 1 << 30
 
 const teamID = "0b3f1d3e-0000-4000-8000-000000000001"

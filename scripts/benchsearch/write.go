@@ -13,7 +13,7 @@ import (
 	"docent/shared/search"
 )
 
-// sourceTypes are those of items of a space.
+// sourceTypes are the types of the items of a space.
 var sourceTypes = map[search.Space]string{search.Code: "code", search.PRs: "pull_request", search.Issues: "issue",
 	search.Documentation: "documentation", search.Messages: "message"}
 

@@ -29,14 +29,14 @@ const installationName = "chaos"
 // hidden is how long a message that was delivered stays hidden, in seconds: a server that is killed delays its messages that long.
 const hidden = "10"
 
-// cloud is a stand-in for AWS that can be in trouble, and the installation in it.
+// cloud is a stand-in for AWS that can be made to fail, and the installation in it.
 type cloud struct {
 	unsteady *moto.Unsteady
 	config   aws.Config
 	queues   map[string]string // addresses, by the variables of deployed
 }
 
-// newCloud starts the stand-in, without trouble, and makes the tables, the bucket and the queues.
+// newCloud starts the stand-in, without failures, and makes the tables, the bucket and the queues.
 func newCloud(ctx context.Context) (*cloud, error) {
 	endpoint, err := moto.Run()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"docent/testkit/moto"
 )
 
-// need is what a fault needs of the machine.
+// need is a requirement of a fault on the machine.
 type need int
 
 const (
@@ -40,7 +40,7 @@ func (w *world) has(n need) bool {
 	}
 }
 
-// faults are what happens to the server. Each is over when do returns; the server gets no help afterwards but for the restart of
+// faults are the faults of the server. Each is over when do returns; the server gets no help afterwards except the restart of
 // its process, as a service manager does.
 var faults = []struct {
 	name  string

@@ -1,5 +1,5 @@
 // Command chaos puts load on docent serve while its process is killed, its disk is full or slow, AWS refuses its calls, or it stands
-// still, and checks that nothing it acknowledged is lost, that no reply is wrong and that it goes on without help. It prints what happened and
+// still, and checks that nothing it acknowledged is lost, that no reply is wrong and that it recovers without help. It prints what happened and
 // exits with status 1 if something was lost or wrong.
 //
 //	go run ./scripts/chaos -docent bin/docent [-engine aws] [-for 3m] [-clients 8] [-seed 1]
@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	if *lasting < 10*time.Second || *clients < 1 || *clients > 64 || flags.NArg() > 0 || *engine != "local" && *engine != "aws" {
-		return errors.New("-for is at least 10s, -clients 1 to 64, -engine local or aws, and there are no arguments")
+		return errors.New("-for must be at least 10s, -clients 1 to 64, -engine local or aws; arguments are not allowed")
 	}
 	w, err := newWorld(ctx, *program, *engine == "aws")
 	if err != nil {

@@ -51,7 +51,7 @@ type world struct {
 	questions []string           // acknowledged
 }
 
-// record is what is known of a document: the version that was acknowledged last, and those after it whose fate is unknown.
+// record is the known state of a document: the version that was acknowledged last, and those after it whose fate is unknown.
 // A version is a text; the empty one is deleted.
 type record struct {
 	id       string
@@ -134,7 +134,7 @@ func (w *world) start(ctx context.Context) error {
 // kill ends the server at once.
 func (w *world) kill() {
 	_ = w.server.Command.Process.Kill()
-	_ = w.server.Command.Wait() // the kill is no failure
+	_ = w.server.Command.Wait() // the kill is not a failure
 }
 
 // remove ends the server and removes its data.

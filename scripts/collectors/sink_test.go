@@ -40,7 +40,7 @@ type collector struct {
 
 	mu         sync.Mutex
 	process    *exec.Cmd
-	ended      bool // killed for good
+	ended      bool // killed permanently
 	deliveries int
 	kills      int
 	got        []event         // the first of each id, in order of arrival
@@ -51,7 +51,7 @@ type collector struct {
 }
 
 // At every such number of deliveries one fails: the collector is killed before or after it learns that the delivery
-// was accepted, or is told that it was not.
+// was accepted, or learns that it was not.
 const everyDelivery = 2
 
 func newCollector(t *testing.T, as, recipe string, s *server, wanted int) *collector {

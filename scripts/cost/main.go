@@ -70,7 +70,7 @@ func read(file string, into any) error {
 	return nil
 }
 
-// operationCost is what one operation costs.
+// operationCost is the cost of one operation.
 type operationCost struct {
 	RoundTrips int     `json:"roundTrips"`
 	ReadUnits  float64 `json:"readUnits"`

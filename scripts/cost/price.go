@@ -18,7 +18,7 @@ type prices struct {
 	Free                                                                      allowance
 }
 
-// allowance is what AWS charges no account for, each month. The offers of an account's first year are not in it.
+// allowance is the use that is free for every account each month, without the offers of an account's first year.
 type allowance struct {
 	FunctionRequests, FunctionGigabyteSeconds, MessageRequests, TableGigabytes, LogGigabytes, TransferGigabytes float64
 	Traces, Alarms, Metrics, Dashboards                                                                         float64
@@ -53,12 +53,12 @@ type load struct {
 		TracedPart              float64
 		Metrics                 float64 // that Docent's requests and workers write
 	}
-	// Embedding is what search by meaning takes: processor time of a function with the model in its process, and
+	// Embedding is the cost of search by meaning: processor time of a function with the model in its process, and
 	// the tokens that a service charges.
 	Embedding struct {
 		ProcessorMillisecondsAPassage, ProcessorMillisecondsAQuestion, TokensAPassage, TokensAQuestion float64
 	}
-	// Always is what an unused installation does.
+	// Always is the use of an installation without requests.
 	Always struct {
 		Sweeps, SweepMemoryMB, SweepMilliseconds, SweepReadUnits, SweepWriteUnits float64
 		Queues, PollsAQueue                                                       float64 // by event source mappings: five pollers that wait 20 s
@@ -143,7 +143,7 @@ func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
 	charge("traces", fmt.Sprintf("%.0f %% of requests", 100*l.Assumed.TracedPart), million(traces, p.PerMillion.Traces, p.Free.Traces))
 	charge("replies to the internet", fmt.Sprintf("%.1f GB", replies), charged{replies, p.PerGigabyte.Transfer, p.Free.TransferGigabytes})
 	charge("alarms and metrics", fmt.Sprintf("%.0f and %.0f", a.Alarms, metrics), charged{a.Alarms, p.AlarmMonth, p.Free.Alarms}, charged{metrics, p.MetricMonth, p.Free.Metrics})
-	// The three that every account may have, of at most 50 metrics each, are no offer that ends: nobody is billed for them.
+	// The three that every account may have, of at most 50 metrics each, are free permanently.
 	charge("dashboards", fmt.Sprintf("%.0f", a.Dashboards), charged{max(0, a.Dashboards-p.Free.Dashboards), p.DashboardMonth, 0})
 	charge("key", "1", charged{1, p.KeyMonth, 0})
 	return bill, nil
@@ -170,7 +170,7 @@ func priceEmbedding(l load, p prices) (local, titan embedded) {
 		embedded{e.TokensAPassage * p.TitanMillionTokens, e.TokensAQuestion * p.TitanMillionTokens}
 }
 
-// show prints both bills side by side.
+// show prints both bills next to each other.
 func show(out io.Writer, l load, p prices, busy, idle []line) error {
 	fmt.Fprintf(out, "%s\nPrices of %s as of %s, in %s. %s\n\n", l.About, p.Region, p.AsOf, p.Currency, p.Note)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)

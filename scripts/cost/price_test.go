@@ -73,7 +73,7 @@ var byHand = map[string]operationCost{
 	// The collections; a page of documents.
 	"GET documents, 100": {2, 8, 0},
 	"GET collection":     {1, 1, 0},
-	// The collections and the lists of segments of words and of vectors, side by side; then the documents that were found.
+	// The collections and the lists of segments of words and of vectors, in parallel; then the documents that were found.
 	"POST context/search, 10 sources": {2, 43, 0},
 	// The number of its event and the question; its search; a transaction of 7 KB.
 	"answering a question": {4, 43, 1 + 7*2},

@@ -127,7 +127,7 @@ func (a *account) usable(s *types.Stack) error {
 	case strings.HasSuffix(status, "_IN_PROGRESS"):
 		return fmt.Errorf("the stack %s is being changed (%s): wait until that has ended", name, status)
 	case status == string(types.StackStatusRollbackComplete), status == string(types.StackStatusRollbackFailed):
-		return fmt.Errorf("the stack %s could not be created (%s), and is protected: infra/README.md, \"If a deployment fails\", says how to remove what is left", name, status)
+		return fmt.Errorf("the stack %s could not be created (%s), and is protected: infra/README.md, \"If a deployment fails\", says how to remove its remains", name, status)
 	case status == string(types.StackStatusUpdateRollbackFailed):
 		return fmt.Errorf("the stack %s could not return to the last deployment (%s): mend what its events show, and run "+
 			"aws cloudformation continue-update-rollback --stack-name %s", name, status, name)

@@ -38,7 +38,7 @@ func workersOf(assembly string) (int, error) {
 }
 
 // warnOfConcurrency says so if the account may run too few functions at a time, as a new account does: busy workers would leave none for
-// requests. It is no error, because the stack works until then.
+// requests. It is not an error, because the stack works until then.
 func (a *account) warnOfConcurrency(ctx context.Context, assembly string, out io.Writer) error {
 	workers, err := workersOf(assembly)
 	if err != nil {

@@ -275,7 +275,7 @@ func TestDeploySaysWhetherAnybodyIsToldOfAlarms(t *testing.T) {
 		if err := run(t.Context(), args, &out); err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(out.String(), "Nobody is told of alarms") != want {
+		if strings.Contains(out.String(), "Alarms are sent to nobody") != want {
 			t.Errorf("alarms go to %q: %s", told, out.String())
 		}
 	}

@@ -47,7 +47,7 @@ const (
 	recordUnits    = 44 // read units of candidates, besides the lists, within the bound of 49 of a question in shared/search
 )
 
-// Shape is what searches of an index need.
+// Shape is the work of a search in an index.
 type Shape struct {
 	Passages int
 	Segments int           // records that each question reads
@@ -105,14 +105,14 @@ type BigTeam struct {
 	Meaning   bool    // by words and vectors
 	Memory    int     // MB of the function
 	Cache     float64 // MiB of it, or of a process, for segments
-	// Processes that stand, with that many Processors each, instead of a function; 0: a function. Each has answered
+	// Permanent processes, with that many Processors each, instead of a function; 0: a function. Each has answered
 	// Answered questions before.
 	Processes, Processors, Answered int
 	// WarmUp is how long requests come before they are measured, For how long they are.
 	WarmUp, For time.Duration
 }
 
-// BigTeamResult is what a run of BigTeam measured.
+// BigTeamResult is the measurement of a run of BigTeam.
 type BigTeamResult struct {
 	Times                         Times
 	Refused, Failed               int // for the concurrency; after all attempts at a table or the bucket
@@ -240,7 +240,7 @@ func (s BigTeam) Run(ctx context.Context) (BigTeamResult, error) {
 	return r, nil
 }
 
-// status is what a client would see of an outcome, for tables.
+// status returns the outcome as a client would see it, for tables.
 func (r BigTeamResult) status() string {
 	if r.Refused+r.Failed == 0 {
 		return "all done"

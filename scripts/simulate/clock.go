@@ -23,7 +23,7 @@ type Chance struct {
 
 // NewChance returns a source whose draws depend on seed only.
 func NewChance(seed uint64) *Chance {
-	return &Chance{random: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // the latencies of a simulation are no secret
+	return &Chance{random: rand.New(rand.NewPCG(seed, 0))} //nolint:gosec // the latencies of a simulation are not secret
 }
 
 // sigmas is how many standard deviations the 99th percentile of a normal distribution is above its mean.

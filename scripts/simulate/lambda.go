@@ -55,7 +55,7 @@ type Function[P any] struct {
 	used  Invocations
 }
 
-// Invocations is what the invocations of a Function were.
+// Invocations is a summary of the invocations of a Function.
 type Invocations struct {
 	Done, Cold, Refused, MostAtOnce int
 	Billed                          time.Duration

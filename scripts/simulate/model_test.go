@@ -179,7 +179,7 @@ func TestAFunctionIsBoundedAndStartsCold(t *testing.T) {
 			t.Errorf("%d of 25 refused, want 15", refused)
 		}
 		if refused := invoke(other, 1000); refused != 10 {
-			t.Errorf("%d of 1,000 refused beside a reservation of 10", refused)
+			t.Errorf("%d of 1,000 refused with a reservation of 10 for another", refused)
 		}
 		invoke(reserved, 10)
 		if used := reserved.Used(); used.Cold != 10 || used.Done != 20 || started.Load() != 10 {

@@ -29,7 +29,7 @@ type Objects struct {
 	used     ObjectsUsed
 }
 
-// ObjectsUsed is what the calls of Objects were.
+// ObjectsUsed is a summary of the calls of Objects.
 type ObjectsUsed struct {
 	Reads, Writes, Slowed int
 	Bytes                 int64 // read

@@ -32,7 +32,7 @@ type Rounds struct {
 	For       time.Duration
 }
 
-// RoundsResult is what a run of Rounds measured.
+// RoundsResult is the measurement of a run of Rounds.
 type RoundsResult struct {
 	Sweeps   Times // how long each run of sweeping took
 	Failures []error

@@ -35,7 +35,7 @@ type Table struct {
 	waiters    map[string]chan struct{} // by the work that they wait for; see Ended
 }
 
-// Used is what the calls of a Table were.
+// Used is a summary of the calls of a Table.
 type Used struct {
 	Calls, Throttled, Conflicts int
 	ReadUnits, WriteUnits       float64

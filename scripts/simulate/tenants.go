@@ -43,14 +43,14 @@ func (t Times) At(share float64) time.Duration {
 	return t[min(int(share*float64(len(t))), len(t)-1)]
 }
 
-// Outcome is what the clients of a group of teams saw.
+// Outcome is the result for the clients of a group of teams.
 type Outcome struct {
 	Found, Answered Times // from the start of the request until a search finds the document, and until the answer is stored
 	Refused         int   // requests with status 429
 	Failed          int   // requests that failed otherwise, and work that did not end
 }
 
-// TenantsResult is what a run of Tenants measured.
+// TenantsResult is the measurement of a run of Tenants.
 type TenantsResult struct {
 	Quiet, Loud Outcome
 	Table       Used
@@ -79,7 +79,7 @@ func (s Tenants) Run(ctx context.Context) (TenantsResult, error) {
 	w.Begin()
 	r := tenantsRun{w: w}
 	var requests sync.WaitGroup
-	random := rand.New(rand.NewPCG(s.World.Seed, 1)) //nolint:gosec // the load of a simulation is no secret
+	random := rand.New(rand.NewPCG(s.World.Seed, 1)) //nolint:gosec // the load of a simulation is not secret
 	begun := time.Now()
 	for _, load := range []struct {
 		perMinute float64 // of all these teams

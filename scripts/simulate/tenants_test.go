@@ -141,9 +141,9 @@ func TestALoudTeamDoesNotSlowTheOthers(t *testing.T) {
 		}
 		// Virtual time, so a busy machine does not move it. Of a hundred, p95 is steadier than p99.
 		lonely, loud := pair[0].At(0.95), pair[1].At(0.95)
-		t.Logf("%s: p95 %s beside the loud team, %s alone", name, loud, lonely)
+		t.Logf("%s: p95 %s next to the loud team, %s alone", name, loud, lonely)
 		if loud > 2*lonely {
-			t.Errorf("%s: p95 %s beside the loud team, %s alone", name, loud, lonely)
+			t.Errorf("%s: p95 %s next to the loud team, %s alone", name, loud, lonely)
 		}
 	}
 	for name, o := range map[string]Outcome{"alone": alone.Quiet, "beside": beside.Quiet, "loud": beside.Loud} {

@@ -47,7 +47,7 @@ var queueWorkers = map[string]time.Duration{
 // visibilityOf times a worker's timeout is how long the stack hides a message.
 const visibilityOf = 6
 
-// WorldOptions are what a scenario changes of an installation.
+// WorldOptions are the changes of a scenario to an installation.
 type WorldOptions struct {
 	Seed     uint64
 	Unfair   bool           // queues do not look at groups

@@ -44,7 +44,7 @@ func (s *passing) Write(p []byte) (int, error) {
 		s.begun, body = true, rest
 	}
 	if _, err := s.w.Write(body); err != nil {
-		return len(p), nil // the client is gone, and the function goes on
+		return len(p), nil // the client is gone, and the function continues
 	}
 	_ = http.NewResponseController(s.w).Flush()
 	return len(p), nil

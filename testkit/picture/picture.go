@@ -44,7 +44,7 @@ func (p *Picture) Line(x1, y1, x2, y2 int, colour string) {
 // Entry is a name of the legend and its colour.
 type Entry struct{ Name, Colour string }
 
-// Legend draws names next to their colours, each in so many of the usual places.
+// Legend draws names next to their colours, each over the given number of usual places.
 func (p *Picture) Legend(places int, entries ...Entry) {
 	p.Y += 24
 	for i, e := range entries {

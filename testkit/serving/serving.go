@@ -30,7 +30,7 @@ type Options struct {
 	Log           io.Writer // receives what the server logs; nil: nothing does
 }
 
-// Start starts docent serve and returns once it listens. When ctx ends, the server is told to stop.
+// Start starts docent serve and returns once it listens. When ctx ends, the server is signalled to stop.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"

@@ -24,11 +24,11 @@ import (
 
 const module = "docent"
 
-// layer is a row of the drawing above, or something that stands beside it.
+// layer is a row of the drawing above, or something next to it.
 type layer string
 
 const (
-	ground   layer = "the ground" // anything may stand on it
+	ground   layer = "the ground" // every layer may import it
 	model    layer = "a model"
 	area     layer = "an area"
 	part     layer = "a part of an area"
@@ -166,7 +166,7 @@ var outside = []struct {
 	},
 }
 
-// packageOf says in which package and layer a folder lies, given as a slash path from the repository root.
+// packageOf returns the package and layer of a folder, given as a slash path from the repository root.
 func packageOf(folder string) (pkg string, l layer, known bool) {
 	parts := strings.Split(folder, "/")
 	switch top := parts[0]; {
@@ -336,7 +336,7 @@ func TestScanNamesFileAndLine(t *testing.T) {
 	for name, text := range map[string]string{
 		"shared/answer/service.go":      "package answer\n\nimport (\n\t\"context\"\n\t\"net/http\"\n)\n",
 		"shared/answer/service_test.go": "package answer\n\nimport \"net/http\"\n",
-		"shared/utils/notes.txt":        "no Go here, but a door all the same",
+		"shared/utils/notes.txt":        "no Go here, but a folder with a forbidden name",
 		"shared/team/testdata/x.go":     "package x\n\nimport \"net/http\"\n",
 		".cache/x.go":                   "package x\n\nimport \"docent/cmd/docent\"\n",
 		"extra/x.go":                    "package extra\n\nimport \"fmt\"\n",
@@ -412,7 +412,7 @@ func TestForbidden(t *testing.T) {
 		{"httpapi imports answer", "shared/httpapi", "docent/shared/answer", yes},
 		{"pending imports an area", "shared/pending", "docent/shared/team", no},
 		{"a model imports a model", "shared/table", "docent/shared/apierr", no},
-		{"a model stands on the ground", "shared/queue", "docent/shared/pause", yes},
+		{"a model imports the ground", "shared/queue", "docent/shared/pause", yes},
 		{"the ground imports a model", "shared/pause", "docent/shared/apierr", no},
 		{"a model imports its engine", "shared/table", "docent/shared/table/bolt", no},
 		{"a model imports net/http", "shared/blob", "net/http", no},

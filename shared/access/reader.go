@@ -6,7 +6,7 @@ import (
 	"docent/shared/fold"
 )
 
-// Reader is who reads. The zero Reader reads nothing at all.
+// Reader is a caller with the rights to read. The zero Reader reads nothing.
 type Reader struct {
 	all    bool
 	userID string  // empty: nobody, or everything

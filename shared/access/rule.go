@@ -1,8 +1,8 @@
 // Package access decides who may read a document. A Rule names people and groups; a
-// Reader is who reads. Reader.MayRead is the one function that decides; Tokens are the
+// Reader is a caller with the rights to read. Reader.MayRead is the one function that decides; Tokens are the
 // same decision in a form that an index can keep.
 //
-// A name of a rule is resolved to an id when the rule is written, if somebody has it
+// A name of a rule is resolved to an id when the rule is written, if a user or group has it
 // then. From that moment the rule means this id: a renamed user or group keeps what it
 // may read, and who takes the old name gets nothing. A name that nobody had is kept as
 // a name, and opens to whoever has it when something is read.
@@ -88,7 +88,7 @@ func (r *Rule) Equal(other *Rule) bool {
 }
 
 // Repeating returns r, written in place of old, with the ids that old has for the same names, in any
-// case and Unicode normal form. So writing a rule again, as programs do every night, moves no right to somebody who took the
+// case and Unicode normal form. So writing a rule again, as programs do every night, moves no right to another user who took the
 // name of another in the meantime. What old has no id for keeps what it means in r.
 func (r *Rule) Repeating(old *Rule) *Rule {
 	if r == nil || old == nil {

@@ -90,7 +90,7 @@ func counted(n int, thing string) string {
 	return fmt.Sprintf("%d %s", n, thing)
 }
 
-// NamesError is what is wrong with Names. Its text is for whom wrote them.
+// NamesError is a fault in Names. Its text is meant for the author of the names.
 type NamesError struct {
 	Pointer string // a JSON pointer within the names, "" for all of them
 	Detail  string

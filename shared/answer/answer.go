@@ -42,7 +42,7 @@ type Reference struct {
 	Title   string `json:"title,omitempty"`
 }
 
-// Failure says why there is no answer.
+// Failure is the reason why there is no answer.
 type Failure struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
@@ -59,7 +59,7 @@ type Fields struct {
 	// Documents are the ids of the documents that it was made from, when Complete: those
 	// that it refers to and, if a model wrote it, all that the model was shown.
 	Documents []string `json:"documents,omitempty"`
-	// Restricted are those of Documents that had a rule of who may read them then.
+	// Restricted are the ids of Documents that had an access rule when the answer was made.
 	Restricted []string `json:"restricted,omitempty"`
 
 	Previous string    `json:"previous,omitempty"` // the question that it follows
@@ -75,7 +75,7 @@ type Answer struct {
 	Model   *ModelUse // of a model that was asked; for Worker.Ended only, it is not kept
 	AskedAt time.Time // milliseconds
 	TeamID  string
-	UserID  string // whom it is made for; empty: for a team key that acts for nobody
+	UserID  string // the person for whom it is made; empty: a team key that acts for nobody
 
 	origin audit.Origin // of the asking
 }
@@ -94,14 +94,15 @@ func (a Answer) Filter() (*filter.Filter, error) {
 
 // Asker is the key that asks or reads.
 type Asker struct {
-	UserID  string   // of a personal key, or for whom a team key acts; else empty
+	UserID  string   // of a personal key, or of the person for whom a team key acts; otherwise empty
 	Sources []string // what the key is restricted to; nil: everything
 	// Reader decides which documents the asker may read at this moment.
 	Reader access.Reader
 }
 
-// mayRead: a person reads their own answers, whatever key asked for them, and a team key
-// that acts for nobody all of the team's; a restricted key only what was asked within its own restriction.
+// mayRead reports whether a may read the answer of. A person may read their own answers, with whatever key they
+// were asked. A team key that acts for nobody may read all answers of its team. A restricted key may read
+// only answers that were asked for within its restriction.
 func (a Asker) mayRead(teamID string, of Answer) bool {
 	if of.TeamID != teamID || a.UserID != "" && a.UserID != of.UserID {
 		return false

@@ -21,7 +21,7 @@ const (
 	Down Rating = "down"
 )
 
-// Feedback is what a reader says of an answer.
+// Feedback is a reader's rating of an answer.
 type Feedback struct {
 	Rating  Rating `json:"rating" enum:"up,down"`
 	Comment string `json:"comment,omitempty" maxLength:"2000"`

@@ -72,7 +72,7 @@ func lastLines(questions []string) string {
 // before it.
 const leanTerms = 4
 
-// asked is what to search and to quote for.
+// asked is a text to search with and to quote for.
 type asked struct {
 	text   string
 	before string // the questions whose words are in text; empty: text is the question itself
@@ -80,7 +80,7 @@ type asked struct {
 
 // searches returns what to search for, in this order, until something is found: the question itself and, if it may not be
 // understood alone, the question with the words of those before it. A question that refers to another one, as in "How long does it
-// take?", is searched with the words of that first, and one that is only short, as in "How fast?", by itself. Every other question is a
+// take?", is searched with the words of that first, and one that is only short, as in "How fast?", alone. Every other question is a
 // new one, whatever was asked before.
 func (a Answer) searches() []asked {
 	alone := asked{text: a.Question}

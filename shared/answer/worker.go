@@ -150,8 +150,8 @@ func documentsOf(r search.Result) []Reference {
 	return out
 }
 
-// readerOf returns who reads for a: the person whom it is made for, with what they may
-// read now, or a team key.
+// readerOf returns the Reader for a: of the person for whom it is made, with their groups of this
+// moment, or of a team key.
 func (w *Worker) readerOf(ctx context.Context, a Answer) (access.Reader, error) {
 	if a.UserID == "" {
 		return access.Everything(), nil

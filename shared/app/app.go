@@ -57,7 +57,7 @@ type Parts struct {
 
 	Embedder   embed.Engine // embeds passages and questions; nil: this program does not
 	Vectors    embed.Model  // of an installation whose other programs embed; the Embedder's if there is one
-	WordsAlone string       // why there is no Embedder, which is logged once; empty: this program needs none
+	WordsAlone string       // the reason why there is no Embedder, logged once; empty: this program needs none
 
 	// TeamRate is how many requests per second a team may send, and each of its keys half of it;
 	// 0: as many as it likes.
@@ -107,7 +107,7 @@ type engines struct {
 	documents queue.Queue
 	syncs     queue.Queue // nil: no connector runs in this installation
 	rebuilds  queue.Queue // nil: this program does not rebuild the index
-	// deliveries carries what webhook endpoints are told; nil: the sweeper sends it.
+	// deliveries carries notices for webhook endpoints; nil: the sweeper sends them.
 	deliveries queue.Queue
 	// embeddings carries documents that wait for vectors, and rebuilds of vectors; nil: the
 	// sweeper sends them.
@@ -143,7 +143,7 @@ type services struct {
 	teams       *team.Service
 	rates       *rate.Limiter // nil: nothing is limited
 	signOn      *signon.Service
-	directory   *scim.Service // users, groups and who is a member, for rules and readers
+	directory   *scim.Service // users, groups and members, for rules and readers
 	collections *collection.Service
 	documents   *document.Service
 	answers     *answer.Service

@@ -17,7 +17,7 @@ import (
 	"docent/shared/app"
 )
 
-// slowly is a connection that goes on after the last byte of a request only when released.
+// slowly is a connection that continues after the last byte of a request only when released.
 type slowly struct {
 	net.Conn
 	last     string

@@ -27,7 +27,7 @@ const (
 	processBytes      = 512 << 20 // for everything but a large index
 	partsShare        = 8         // the machine's other memory divided by this, if it is more, is for what every search of a large team needs
 	pagesShare        = 4         // the same, where a page that is not in memory is read from S3
-	indexHeadroom     = 4         // a part of what the index keeps is for garbage, since each collection walks what is kept
+	indexHeadroom     = 4         // a part of what the index keeps is for garbage, since each collection scans what is kept
 	residentFiles     = 40 << 20  // resident pages of the program and the data; above it, pages of the data are dropped
 	lookEvery         = 100 * time.Millisecond
 	spareThreads      = 8 // above the processors: the system runs short work at once, Go's scheduler after up to 10 ms
@@ -51,7 +51,7 @@ func boundProcess() {
 }
 
 // indexBytes returns a bound in bytes for what stays of the index in memory: a share of what the
-// machine has, or the control group, beside processBytes.
+// machine has, or the control group, in addition to processBytes.
 func indexBytes(share int64) int64 {
 	memory, err := memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)()
 	if err != nil {

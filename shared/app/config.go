@@ -30,7 +30,7 @@ type Config struct {
 	DocumentsQueue  string // DOCENT_DOCUMENTS_QUEUE_URL
 	SyncsQueue      string // DOCENT_SYNCS_QUEUE_URL: of data sources to read
 	EmbeddingsQueue string // DOCENT_EMBEDDINGS_QUEUE_URL: of documents and parts of the index that wait for vectors; empty: this function does not use the queue
-	DeliveriesQueue string // DOCENT_DELIVERIES_QUEUE_URL: of what webhook endpoints are told
+	DeliveriesQueue string // DOCENT_DELIVERIES_QUEUE_URL: of notices for webhook endpoints
 	// DOCENT_EXTRACTIONS_QUEUE_URL: of files whose text is to be read; empty: this function does not use the queue.
 	ExtractionsQueue string
 	RebuildsQueue    string // DOCENT_REBUILDS_QUEUE_URL: of parts of the index to rebuild; empty: this function does not use the queue
@@ -39,7 +39,7 @@ type Config struct {
 	Region           string // AWS_REGION, which Lambda sets
 	Credentials      Credentials
 	SecretsKey       string // DOCENT_SECRETS_KEY: id or ARN of the KMS key that encrypts the secrets of data sources; empty: they are refused
-	ModelProvider    string // DOCENT_MODEL_PROVIDER: bedrock or openai; the default is that of ProviderOf. Empty: answers are quoted
+	ModelProvider    string // DOCENT_MODEL_PROVIDER: bedrock or openai; the default is the result of ProviderOf. Empty: answers are quoted
 	Model            string // DOCENT_MODEL: the model's name there, with Bedrock its id, or the id or ARN of an inference profile
 	ModelURL         string // DOCENT_MODEL_URL: of the model's server, before /chat/completions; with Bedrock another endpoint than AWS's own
 	// DOCENT_MODEL_KEY_PARAMETER: name of the SecureString in AWS Systems Manager that holds the key of an

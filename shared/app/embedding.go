@@ -9,7 +9,7 @@ import (
 
 // Embedding says which model embeds texts, so that search finds what is meant and not only what is written.
 type Embedding struct {
-	Provider string // DOCENT_EMBEDDING_PROVIDER: local, bedrock, openai or none; the default is that of Resolved
+	Provider string // DOCENT_EMBEDDING_PROVIDER: local, bedrock, openai or none; Resolved sets the default
 	// DOCENT_EMBEDDING_MODEL: the model's name on the server, with Bedrock its id; empty: Titan there, but a server
 	// needs it. With local the folder with the weights, which no function has elsewhere than next to its program.
 	Model string

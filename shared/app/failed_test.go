@@ -67,7 +67,7 @@ func TestAnUnansweredQuestionFails(t *testing.T) {
 // outwait sweeps until work that is pending now has been so for longer than patience, and returns how much was given up.
 func (h *home) outwait(patience time.Duration) (givenUp int) {
 	h.t.Helper()
-	const pause = 5 * time.Minute // after longer ones patience begins anew
+	const pause = 5 * time.Minute // after a longer pause, patience counts from the start
 	for range patience/pause + 2 {
 		swept, err := h.services.sweeper.Sweep(h.t.Context())
 		if err != nil {

@@ -31,7 +31,7 @@ type grant struct {
 	actions []string
 }
 
-// The parts of a description that stand for several texts.
+// The parts of a description that match several texts.
 var (
 	wholeActions = strings.NewReplacer("read and write items", "read write", "read items", "read")
 	anyText      = strings.NewReplacer(`\*`, `.*`)

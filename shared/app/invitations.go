@@ -23,7 +23,7 @@ type invitations string
 func (dir invitations) folder() string { return filepath.Join(string(dir), "signin") }
 
 // Invite stores a sign-in link in the data directory dataDir, which a running or a later docent
-// serve accepts once, until i expires. It returns the code. An empty TeamID stands for the only
+// serve accepts once, until i expires. It returns the code. An empty TeamID means the only
 // team, an empty UserID for the first admin.
 func Invite(dataDir string, i team.Invitation) (code string, err error) {
 	dir := invitations(dataDir)

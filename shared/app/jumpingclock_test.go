@@ -33,7 +33,7 @@ var clockJumps = flag.Int("clock-jumps", 12, "how often TestTheClockMayJump lets
 // writesPerJump is how many changes all writers make between two jumps of the clock.
 const writesPerJump = 12
 
-// jumpingClock goes, and jumps by an hour when it is told, forward and back.
+// jumpingClock runs, and jumps by an hour on command, forward and back.
 type jumpingClock struct{ off, jumped atomic.Int64 }
 
 // jumps are where the clock is in turn, compared with the right time.

@@ -34,7 +34,7 @@ type Local struct {
 	documentQueue *local.Queue // documents to index or clean up after
 	syncQueue     *local.Queue // data sources to read
 	rebuildQueue  *local.Queue // parts of the index to rebuild
-	hookQueue     *local.Queue // what webhook endpoints are told
+	hookQueue     *local.Queue // notices for webhook endpoints
 	extractQueue  *local.Queue // files to read
 	embedQueue    *local.Queue // documents and parts of the index that wait for vectors; nil: search is by words alone
 	resumed       int          // pieces of work that were pending when the data was opened

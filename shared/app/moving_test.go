@@ -278,7 +278,7 @@ func TestAMoveChangesNothing(t *testing.T) {
 	}
 }
 
-// TestAMoveContinuesAndFollows kills an import midway, changes the original, and goes on: the copy ends up as the
+// TestAMoveContinuesAndFollows kills an import midway, changes the original, and continues: the copy ends up as the
 // original is then.
 func TestAMoveContinuesAndFollows(t *testing.T) {
 	t.Parallel()
@@ -312,7 +312,7 @@ func TestAMoveContinuesAndFollows(t *testing.T) {
 		}
 	}
 	if err != nil || report.Copied == 0 {
-		t.Fatalf("beside a server: %+v, %v", report, err)
+		t.Fatalf("while a server runs: %+v, %v", report, err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(folder, copyPrefix+"*")); len(left) > 0 {
 		t.Errorf("left %v", left)
@@ -320,7 +320,7 @@ func TestAMoveContinuesAndFollows(t *testing.T) {
 	finish := o
 	finish.Finish = true
 	if _, err := Import(t.Context(), folder, finish); !errors.Is(err, ErrInUse) {
-		t.Errorf("finished beside a server: %v", err)
+		t.Errorf("finished while a server runs: %v", err)
 	}
 	change.must(204, m.Callers["team"], "DELETE", "/documents/"+m.IDs["old"], nil)
 	change.work()
@@ -380,7 +380,7 @@ func TestAMoveRefuses(t *testing.T) {
 	}
 }
 
-// An import that was interrupted while it brought the copy to life goes on, and keeps what the copy has written.
+// An import that was interrupted while it brought the copy to life continues, and keeps what the copy has written.
 func TestAnInterruptedImportGoesOn(t *testing.T) {
 	t.Parallel()
 	folder, _ := backedUp(t)

@@ -78,7 +78,7 @@ func (p *process) Handler(baseURL string) http.Handler {
 	return withHome(root(withPages(p.parts.Pages, api)))
 }
 
-// place is what is particular to where the data of a process is.
+// place has the parts of a process that depend on where its data is.
 type place struct {
 	work  func(ctx context.Context, workers *sync.WaitGroup, log *slog.Logger) // starts work that ends with ctx
 	greet func(ctx context.Context, c ServeConfig) error                       // prints where the API is
@@ -134,7 +134,7 @@ func (p *process) serve(ctx context.Context, c ServeConfig, at place) error {
 }
 
 // baseOf returns the base URL of the API that listens at address, as this machine reaches it: nobody
-// reaches the address that stands for all.
+// reaches the wildcard address.
 func baseOf(address net.Addr) string {
 	if at, ok := address.(*net.TCPAddr); ok && at.IP.IsUnspecified() {
 		return fmt.Sprintf("http://127.0.0.1:%d/v1", at.Port)

@@ -154,7 +154,7 @@ func TestTheSweepReportsWhatIsLeftToRebuild(t *testing.T) {
 		t.Fatalf("sent %q, %v", lost, err)
 	}
 	x.clock.Advance(2 * time.Minute)
-	if text := sweep(); !strings.Contains(text, `"DocumentsToRebuild":10`) { // five in segments, and a walk over five
+	if text := sweep(); !strings.Contains(text, `"DocumentsToRebuild":10`) { // five in segments, and a scan over five
 		t.Errorf("a rebuild is pending: %s", text)
 	}
 	if s := x.status(t); s.Rebuild == nil || s.Rebuild.Done != 0 || s.Rebuild.Total != 10 || s.Outdated["asked for"] != s.Segments {
@@ -221,7 +221,7 @@ func TestServeRebuildsInParallelWithOtherWork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if rested < 2 { // after the walk, and after the pass
+	if rested < 2 { // after the scan, and after the pass
 		t.Errorf("it rested %d times", rested)
 	}
 	x.sound(t, 30)

@@ -38,7 +38,7 @@ func TestWorkRestsWhileRequestsOfItsProcessAreHandled(t *testing.T) {
 		began := time.Now()
 		<-done
 		if took := time.Since(began); took > time.Second {
-			t.Errorf("it went on %v after the requests", took)
+			t.Errorf("it resumed %v after the requests", took)
 		}
 	})
 }

@@ -60,7 +60,7 @@ func openSealer(path string) (*source.Sealer, error) {
 	return s, nil
 }
 
-// replaceFile puts a file with that content in the place of path, durably. What is left of an earlier try is overwritten.
+// replaceFile puts a file with that content in the place of path, durably. Remains of an earlier attempt are overwritten.
 func replaceFile(path string, content []byte) error {
 	temporary := path + ".new"
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -14,7 +14,7 @@ import (
 )
 
 // TestATeamWithSlowEndpointsDelaysNoOther has a team whose endpoints all take their time, as many as it may have, with events
-// that happen one after the other, so that each has a worker. Another team's event is delivered meanwhile.
+// that happen one after the other, so that each has a worker. Another team's event is delivered in the meantime.
 func TestATeamWithSlowEndpointsDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	release, held, quick := make(chan struct{}), make(chan struct{}, 100), make(chan struct{}, 100)

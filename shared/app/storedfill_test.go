@@ -582,7 +582,7 @@ func (f *filling) failSomeWork() {
 	f.t.Helper()
 	f.ask(f.m, "team", "failed", "Will this question be answered in time?")
 	f.put(f.m, "wiki", "unindexed", "Unindexed", "A walrus that nobody indexed in time.\n")
-	const pause = 5 * time.Minute // after longer ones patience begins anew
+	const pause = 5 * time.Minute // after a longer pause, patience counts from the start
 	for range indexPatience/pause + 2 {
 		f.clock.Advance(pause)
 		if err := f.sweep(f.t.Context()); err != nil {

@@ -28,7 +28,7 @@ var topicOf = map[string]pending.Topics{
 // TopicOf returns the topic of a type of security events, 0 for an unknown type.
 func TopicOf(t Type) pending.Topics { return topicOf[entries[t].Category] }
 
-// notices returns what webhook endpoints may want to be told of events, of which the type, the
+// notices returns what webhook endpoints may want to know about events, of which the type, the
 // number and the times are set.
 func notices(topics pending.Topics, events []Event) (all []pending.Notice) {
 	for _, e := range events {

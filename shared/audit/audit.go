@@ -136,7 +136,7 @@ const (
 	TargetWebhookEndpoint = "webhookEndpoint"
 )
 
-// Target is what an event affected.
+// Target is a thing that an event affected.
 type Target struct{ Type, ID, DisplayName string }
 
 // Change is the value of one field before and after. Values are strings, numbers, booleans,

@@ -18,7 +18,7 @@ type Log struct {
 	// Wait pauses a bounded read until a writer may have finished; nil: a timer.
 	Wait func(ctx context.Context, d time.Duration) error
 
-	// Outbox sends what the team's webhook endpoints are told; nil: the sweeper does.
+	// Outbox sends notices to the team's webhook endpoints; nil: the sweeper does.
 	Outbox *pending.Outbox
 
 	silent bool          // records nothing
@@ -84,7 +84,7 @@ func (c *Claim) claim(ctx context.Context, n int) error {
 	return nil
 }
 
-// Write applies ops and records events in one Write of the store. Its errors are those of
+// Write applies ops and records events in one Write of the store. It returns the errors of
 // table.Store.Write over ops alone. If a condition of ops fails, the numbers stay claimed, so
 // that the caller can read again and retry.
 func (c *Claim) Write(ctx context.Context, events []Event, ops ...table.Op) error {
@@ -227,7 +227,7 @@ func (l *Log) ClaimAhead(ctx context.Context, teamID string, n int) (context.Con
 }
 
 // Write applies ops and records events in one Write of the store, under numbers claimed ahead
-// or now. Its errors are those of table.Store.Write over ops alone.
+// or now. It returns the errors of table.Store.Write over ops alone.
 func (l *Log) Write(ctx context.Context, teamID string, events []Event, ops ...table.Op) error {
 	if a, ok := ctx.Value(aheadKey{}).(*ahead); ok && a.log == l && a.teamID == teamID && a.using.TryLock() {
 		defer a.using.Unlock()

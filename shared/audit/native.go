@@ -58,7 +58,7 @@ type NativeCredential struct {
 	Name string `json:"name,omitempty"`
 }
 
-// NativeTarget is what an event affected.
+// NativeTarget is a thing that an event affected.
 type NativeTarget struct {
 	Type        string `json:"type"`
 	ID          string `json:"id"`

@@ -128,7 +128,7 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64,
 	return timeMark{}, fmt.Errorf("store a mark: %w", table.ErrConflict)
 }
 
-// clamp returns at, moved between the positions of the marks before and after key, which is that of t.
+// clamp returns at, moved between the positions of the marks before and after key, the key of t.
 func (l *Log) clamp(ctx context.Context, key table.Key, t time.Time, at int64, start bool) (int64, error) {
 	later := table.Query{Table: key.Table, Partition: key.Partition, From: key.Sort, Limit: 20}
 	seen := 0

@@ -109,7 +109,7 @@ func TestTrimmingKeepsWhatIsYoung(t *testing.T) {
 }
 
 // TestExpiredSlotsThatAreStillStored: a store removes what has expired late, and returns empty
-// pages in the meantime. An old cursor is refused all the same, as soon as Trim has run.
+// pages in the meantime. An old cursor is still refused as soon as Trim has run.
 func TestExpiredSlotsThatAreStillStored(t *testing.T) {
 	t.Parallel()
 	for name, step := range map[string]struct {

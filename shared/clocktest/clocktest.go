@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Clock stands still until it is told. It may be used by several goroutines.
+// Clock moves only when it is set. It may be used by several goroutines.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -15,7 +15,7 @@ type Clock struct {
 // New is a clock that shows now.
 func New(now time.Time) *Clock { return &Clock{now: now} }
 
-// Now is what the clock shows.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -80,7 +80,7 @@ func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (ma
 	return texts, nil
 }
 
-// inOrder returns the item of each key, nil where there is none. The items are those of some of the
+// inOrder returns the item of each key, nil where there is none. The items belong to some of the
 // keys, in their order.
 func inOrder(keys []table.Key, items []table.Item) []*table.Item {
 	found := make([]*table.Item, len(keys))

@@ -14,9 +14,9 @@ import (
 )
 
 // Delete removes a document; no later read or search returns it. It returns an error
-// if the key of who may not use its collection, and the error of match for its version.
-// An absent document is not an error, and neither is one that who may not read, which
-// stays.
+// if the caller's key may not use the collection, and the error of match for its version.
+// An absent document is not an error. A document that the caller may not read is kept,
+// also without an error.
 func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who Who, match func(version int64) error) error {
 	if !isID(id) {
 		return nil

@@ -36,9 +36,9 @@ type Fields struct {
 	CollectionID string `json:"collectionId" minLength:"1" doc:"The collection that the document is in."`
 	Title        string `json:"title" minLength:"1" maxLength:"1024"`
 	URI          string `json:"uri" minLength:"1" maxLength:"2048" doc:"Identifies the document in the team: an absolute URI, http, https, of another scheme that the README lists, or of a scheme with a dot in its name; without blanks, quotes, angle brackets, backslashes, control and bidirectional characters."`
-	// MediaType is that of the file that the document is made from; empty: it is text.
+	// MediaType is the media type of the file that the document is made from; empty: it is text.
 	MediaType string `json:"mediaType,omitempty" enum:"application/pdf,application/vnd.openxmlformats-officedocument.wordprocessingml.document,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet,application/vnd.openxmlformats-officedocument.presentationml.presentation" doc:"The kind of file that the document is made from: PDF, DOCX, XLSX or PPTX. Absent: plain text or Markdown."`
-	// Metadata is what filters select by.
+	// Metadata are the values that filters select by.
 	Metadata filter.Metadata `json:"metadata,omitempty"`
 }
 
@@ -96,7 +96,7 @@ type Indexing struct {
 // MeaningState says whether search finds the current version by its meaning.
 type MeaningState string
 
-// The states of indexing by meaning. It comes after indexing by words.
+// The states of indexing by meaning. It follows indexing by words.
 const (
 	MeaningPending MeaningState = "pending"
 	MeaningDone    MeaningState = "done"

@@ -35,7 +35,7 @@ type Extractor struct {
 	// Alone says that no other process reads files of this installation. A file that this process was reading when it
 	// was killed is then read again at once.
 	Alone  bool
-	Outbox *pending.Outbox // sends what webhook endpoints are told
+	Outbox *pending.Outbox // sends notices to webhook endpoints
 	Log    *slog.Logger
 }
 

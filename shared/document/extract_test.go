@@ -22,7 +22,7 @@ import (
 	"docent/shared/table"
 )
 
-// office returns the bytes of what stands for an Office file.
+// office returns bytes that pass for an Office file.
 func office(text string) []byte { return []byte("PK" + text) }
 
 // file returns what puts a file into the wiki.

@@ -14,7 +14,7 @@ func TestEveryFieldCountsAsAChange(t *testing.T) {
 	noticed(t, func(f, g Facts) bool { return f.equal(g) })
 }
 
-// noticed fails unless equal tells apart two values that differ in one field, whichever it is.
+// noticed fails unless equal distinguishes two values that differ in any one field.
 func noticed[T any](t *testing.T, equal func(a, b T) bool) {
 	t.Helper()
 	full := fieldtest.Fill[T](t)

@@ -15,8 +15,8 @@ import (
 	"docent/shared/table"
 )
 
-// Get returns a document of a collection. One that who may not read is missing. It
-// returns an error if the key of who may not use the collection.
+// Get returns a document of a collection. If the caller may not read it, the document is missing.
+// Get returns an error if the caller's key may not use the collection.
 func (s *Service) Get(ctx context.Context, teamID, id string, who Who) (Document, error) {
 	return s.read(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil })
 }

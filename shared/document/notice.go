@@ -12,8 +12,8 @@ import (
 	"docent/shared/table"
 )
 
-// indexedNotices returns the work of telling webhook endpoints that docs are indexed, none if
-// nobody wants it.
+// indexedNotices returns the work that notifies webhook endpoints that docs are indexed; none if
+// no endpoint wants it.
 func (w *Worker) indexedNotices(teamID string, topics pending.Topics, docs []search.Document) []pending.Work {
 	if topics&pending.AboutIndexed == 0 {
 		return nil

@@ -15,7 +15,7 @@ func TestEndpointsAreToldOfIndexing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		topics          pending.Topics
-		indexed, failed bool // whether that is told
+		indexed, failed bool // whether endpoints are notified of it
 	}{
 		"all is wanted":      {pending.AboutIndexed | pending.AboutUnindexed, true, true},
 		"only what fails":    {pending.AboutUnindexed, false, true},

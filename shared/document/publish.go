@@ -22,7 +22,7 @@ type publication struct {
 	publish func(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
 	done    func(pending.Work) table.Op // what ends a job
 	after   func(ctx context.Context, teamID string, docs []search.Document)
-	told    bool                // webhook endpoints are told
+	told    bool                // webhook endpoints are notified
 	room    *semaphore.Weighted // for the bytes of bodies that are indexed at the same time; nil: nothing else is
 }
 
@@ -80,8 +80,8 @@ func (w *Worker) publish(ctx context.Context, teamID string, jobs []job, by publ
 	return w.index(ctx, teamID, docs, done, topics, by)
 }
 
-// currentOf returns the records of jobs whose versions are current and, if told, what the team's
-// webhook endpoints want to be told.
+// currentOf returns the records of jobs whose versions are current and, with told, the topics of which the team's
+// webhook endpoints want to know.
 func (w *Worker) currentOf(ctx context.Context, teamID string, jobs []job, told bool) (current []record, topics pending.Topics, err error) {
 	keys := make([]table.Key, 0, len(jobs)+1)
 	for _, j := range jobs {

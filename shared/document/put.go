@@ -47,8 +47,8 @@ type Input struct {
 	// item's creation time; zero: unknown.
 	Facts   *Facts
 	Created time.Time
-	// Listed is a time from which on its provider had the item as it is: what was stored or removed before is over. Zero: only
-	// the time of its change tells.
+	// Listed is a time at which the provider had the item as it is. It outranks what was stored or removed before that time.
+	// Zero: only the time of the item's change decides.
 	Listed time.Time
 	// Write writes an item, possibly with an event in the same Write, and returns the
 	// errors of table.Store.Write; nil: a Write without an event.
@@ -59,12 +59,12 @@ type Input struct {
 }
 
 // ErrNoContent means that a document whose content is to be kept does not exist.
-var ErrNoContent = errors.New("there is no document whose content could be kept")
+var ErrNoContent = errors.New("no document exists whose content could be kept")
 
 // Put creates, replaces or moves the document of in.URI and returns its id and
 // version. It writes nothing if nothing changes, or if an item is older than the
-// stored version or its removal, and was not listed since. It returns ErrOtherSource for an item whose uri
-// belongs to another source.
+// stored version or its removal, and was not listed since. It returns ErrOtherSource
+// for an item whose URI belongs to another source.
 func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, version int64, err error) {
 	if !in.Who.uses(in.CollectionID) {
 		return "", 0, sourceNotAllowed()
@@ -398,7 +398,7 @@ func putEvent(old current, entry Entry, hidden bool) audit.Event {
 	return e
 }
 
-// newEvent returns an event about a document. It has no title of a hidden one, because who reads the events may not
+// newEvent returns an event about a document, without the title of a hidden one: readers of the events may not be allowed to
 // read the document.
 func newEvent(kind audit.Type, e Entry, hidden bool) audit.Event {
 	target := audit.Target{Type: audit.TargetDocument, ID: e.ID}

@@ -14,9 +14,9 @@ import (
 // readAtOnce bounds the records that Unreadable has in memory.
 const readAtOnce = 64
 
-// Unreadable returns those of the documents and items with ids that who may not read at
-// this moment, or might not when they were deleted, and those that are gone, themselves or
-// with their source. None is gone for who reads everything.
+// Unreadable returns which of the documents and items with ids the caller may not read now, or
+// could not read when they were deleted, and which of them are gone, alone or with their
+// source. For a caller who may read everything none is gone.
 func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []string) (unreadable, gone map[string]bool, _ error) {
 	if who.Reader.All() && who.Sources == nil || len(ids) == 0 {
 		return nil, nil, nil

@@ -90,7 +90,7 @@ type record struct {
 	passages int
 
 	extracting bool     // its text is still to be read from its original
-	accepted   int64    // the version that the writer of the file was told; 0: version
+	accepted   int64    // the version returned for the put of the file; 0: version
 	notes      []string // see Indexing.Notes
 }
 
@@ -191,7 +191,7 @@ func recordFrom(item table.Item) record {
 	return r
 }
 
-// passageBytes is what a passage adds to the size of a document in the index, next to its text and the title.
+// passageBytes is the number of bytes that a passage adds to the size of a document in the index, next to its text and the title.
 const passageBytes = 256
 
 // indexed returns about how many bytes are indexed of r: its text, and its title with each passage.

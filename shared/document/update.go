@@ -23,9 +23,9 @@ type Change struct {
 	RequestID string
 }
 
-// Update changes a document and returns it as it is then, without its body. It writes nothing if nothing changes. A
-// document that c.Who may not read is missing, and so is an item of a connected source, which only its provider
-// changes. It returns an error if the key of c.Who may not use the collection.
+// Update changes a document and returns the changed document without its body. It writes nothing if nothing changes.
+// A document that the caller may not read is missing, and so is an item of a connected source, because only its
+// provider changes it. Update returns an error if the caller's key may not use the collection.
 func (s *Service) Update(ctx context.Context, teamID, id string, c Change) (Document, error) {
 	if !isID(id) {
 		return Document{}, Missing()

@@ -111,7 +111,7 @@ func (s *Service) freePlace(ctx context.Context, teamID string) (table.Key, erro
 		"This team has %d uploads that no document uses yet. Use them, or wait until one is removed, which takes at most an hour.", MaxUploads)
 }
 
-// FindUpload returns the upload with the id if the secret is that of its address and it has not expired, and not-found
+// FindUpload returns the upload with the id if the secret belongs to its address and it has not expired, and not-found
 // otherwise.
 func (s *Service) FindUpload(ctx context.Context, teamID, id, secret string) (Upload, error) {
 	missing := apierr.New(apierr.NotFound, apierr.CodeNotFound, "This address is wrong, has expired, or its file is in use. Ask for another upload.")
@@ -223,7 +223,7 @@ func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, u *u
 	hash, err := s.checkObject(ctx, name, u.Upload)
 	if apierr.IsCode(err, apierr.CodeUploadIncomplete) {
 		if now, failed := s.offered(ctx, teamID, in.Upload); failed == nil && now == nil {
-			return errRaced // another put was done with it meanwhile
+			return errRaced // another put has used it since
 		}
 	}
 	if err != nil {
@@ -233,8 +233,8 @@ func (s *Service) takeUpload(ctx context.Context, teamID string, in *Input, u *u
 	return nil
 }
 
-// hasUpload reports whether old has the file of an upload that is no longer there, because it took it, or because it had
-// the same file when the upload was put.
+// hasUpload reports whether old has the file of an upload that no longer exists. Either old took the file over, or it already
+// had the same file when the upload was put.
 func (s *Service) hasUpload(ctx context.Context, teamID, id string, old current) (bool, error) {
 	if !isID(id) || !old.exists || old.Original == nil {
 		return false, nil
@@ -254,7 +254,7 @@ func (s *Service) hasUpload(ctx context.Context, teamID, id string, old current)
 }
 
 // droppedKey returns the key under which an upload that a put did not need is remembered until it is due, so that the
-// client may repeat the put. It is no place of freePlace.
+// client may repeat the put. freePlace never returns this place.
 func droppedKey(teamID, id string) table.Key {
 	sum := sha256.Sum256([]byte(id))
 	return table.Key{Table: table.Documents, Partition: uploadsOf(teamID), Sort: fmt.Sprintf("9%020d", binary.BigEndian.Uint64(sum[:]))}

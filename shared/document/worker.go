@@ -37,7 +37,7 @@ type Worker struct {
 	// Embeddings is the queue of documents that wait for vectors. If it is nil, the sweeper
 	// sends them. Without Service.Meaning there are none.
 	Embeddings queue.Queue
-	Outbox     *pending.Outbox // sends what webhook endpoints are told
+	Outbox     *pending.Outbox // sends notices to webhook endpoints
 	Log        *slog.Logger
 	// Parallel is how many teams of a batch are published at the same time; 0: one. Their bodies
 	// together are bounded as those of one are.

@@ -228,7 +228,7 @@ type Raw struct {
 }
 
 // Raw returns the reply at address unchanged, whatever its status. More than limit
-// bytes are an error. Its errors are those of Get.
+// bytes are an error. It returns the errors of Get.
 func (f *Fetcher) Raw(ctx context.Context, address string, limit int64) (Raw, error) {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > MaxURL {

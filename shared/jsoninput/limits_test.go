@@ -56,7 +56,7 @@ func TestLimitsAreExact(t *testing.T) {
 	}
 }
 
-// TestExceedingStopsTheWalk: what comes after the first excess is not looked at.
+// TestExceedingStopsTheWalk: the text after the first excess is not read.
 func TestExceedingStopsTheWalk(t *testing.T) {
 	t.Parallel()
 	limits := wide

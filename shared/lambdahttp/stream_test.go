@@ -33,7 +33,7 @@ func TestABodyIsSentWhileItIsWritten(t *testing.T) {
 		w.Header().Set("Late", "1")
 		w.(http.Flusher).Flush()
 		_, _ = io.WriteString(w, "one")
-		<-read // the client has it before the handler goes on
+		<-read // the client has it before the handler continues
 		_, _ = io.WriteString(w, "two")
 		if _, ok := r.Context().Deadline(); ok {
 			t.Error("a deadline from nowhere")

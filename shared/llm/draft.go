@@ -16,7 +16,7 @@ import (
 type claim struct {
 	line  line // without citations
 	cites []int
-	lead  bool // only leads to what follows: it is no statement of its own
+	lead  bool // only introduces the next block: not a statement of its own
 }
 
 type kind uint8

@@ -9,7 +9,7 @@ import (
 
 // facts are the parts of a text that can be compared without understanding it.
 type facts struct {
-	numbers map[string]bool // as they stand, without the commas of thousands
+	numbers map[string]bool // as written, without the commas of thousands
 	words   map[string]bool // small letters
 	text    string          // folded, for identifiers
 }
@@ -153,7 +153,7 @@ func foldSigns(s string) string {
 		case strings.ContainsRune("‘’‚‛‹›", r):
 			return '\''
 		case unicode.Is(unicode.Nd, r):
-			value := rune(0) // digits of a script stand together, in tens
+			value := rune(0) // the ten digits of a script have consecutive code points
 			for unicode.Is(unicode.Nd, r-value-1) {
 				value++
 			}

@@ -22,7 +22,7 @@ type Composer interface {
 	Compose(ctx context.Context, r Request) (Draft, error)
 }
 
-// Task is what a model does with a question.
+// Task is the work of a model on a question.
 type Task uint8
 
 // The tasks.
@@ -42,7 +42,7 @@ type Request struct {
 	Partial func(soFar Draft)
 }
 
-// Asked is what an answer is for.
+// Asked is a question with its context.
 type Asked struct {
 	Question    string
 	Before      string // the questions that it follows, which only say what it is about; may be empty
@@ -131,7 +131,7 @@ type Writer struct {
 }
 
 // Write answers asked from the first 24 of passages. The error says why a model that
-// was asked did not answer; the outcome is set in any case. It takes at most w.Time,
+// was asked did not answer; the outcome is always set. It takes at most w.Time,
 // and leaves enough of ctx's time to record another answer.
 func (w *Writer) Write(ctx context.Context, asked Asked, passages []Passage) (Answer, error) {
 	return w.Stream(ctx, asked, passages, nil)

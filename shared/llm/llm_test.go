@@ -55,7 +55,7 @@ func TestNotFoundIsNoDraft(t *testing.T) {
 	}
 }
 
-// model answers as it is told.
+// model is a Composer made of a function.
 type model func(ctx context.Context, r llm.Request) (llm.Draft, error)
 
 func (m model) Compose(ctx context.Context, r llm.Request) (llm.Draft, error) { return m(ctx, r) }

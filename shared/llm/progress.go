@@ -18,7 +18,7 @@ type progress struct {
 }
 
 // partial verifies the ended part of a draft that begins with soFar, if that part has grown, and
-// tells the result if it continues what was told before.
+// passes the result to tell if it continues the text that was passed before.
 func (p *progress) partial(soFar Draft) {
 	var whole strings.Builder
 	for _, part := range soFar.Parts {

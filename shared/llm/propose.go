@@ -18,7 +18,7 @@ const (
 	maxProposal = 200 // code points
 )
 
-// Proposed is what a model proposes to search for, in addition to the question.
+// Proposed are the searches that a model proposes, in addition to the question.
 type Proposed struct {
 	Texts        []string // single lines without addresses; not the question again
 	InputTokens  int

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Bounds of the tables of a page, together but for the first.
+// Bounds of the tables of a page. All but the first are for the tables together.
 const (
 	maxColumns = 500
 	maxSpan    = 200     // rows or columns that a cell may span

@@ -124,7 +124,7 @@ func (p *Pool) take(ctx context.Context, name string, n int64, first bool) error
 	return ErrBusy
 }
 
-// force takes n units for the owner even if they are not free. Nobody is granted others, but for spare ones, before as many are free again.
+// force takes n units for the owner even if they are not free. Until as many are free again, no other units are granted, except spare ones.
 func (p *Pool) force(name string, n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 
 const (
 	restTimes = 9                    // work in the background rests at most this many times as long as it worked
-	restStep  = 2 * time.Millisecond // how often it checks whether it may go on
+	restStep  = 2 * time.Millisecond // how often it checks whether it may continue
 )
 
 type roomKey struct{}

@@ -61,16 +61,17 @@ func (w *Work) setPlaced(placed bool) {
 
 // Pause gives up the place of the work of ctx while it waits for the disk, for another machine
 // or for the model, so that requests that need a processor are handled in the meantime. The
-// caller calls resume when the wait is over; it waits until the work has a place again, before requests that begin, but not for ever: the
-// caller may hold what those wait for who have the places. After that, and when ctx has ended, the work takes a place although none is
-// free, so that others wait for two, but for spare places.
+// caller must call resume when the wait is over. resume waits until the work has a place
+// again; resumed work precedes new requests. The wait is bounded, because the caller may hold
+// something for which the work with the places waits. After the bound, and when ctx has ended, the work takes
+// a place although none is free. Then two places must become free, apart from spare ones, before others get one.
 func Pause(ctx context.Context) (resume func()) {
 	w := workOf(ctx)
 	if w == nil || !w.pause() {
 		return func() {}
 	}
 	return func() {
-		w.resuming <- struct{}{} // who resumes beside another waits for the same place
+		w.resuming <- struct{}{} // two that resume at once wait for the same place
 		defer func() { <-w.resuming }()
 		if !w.needsPlace() {
 			return
@@ -96,7 +97,7 @@ func (w *Work) pause() bool {
 	return w.paused
 }
 
-// setResumed notes that the work has a place again, unless it gave it up for good in the meantime.
+// setResumed notes that the work has a place again, unless it gave it up permanently in the meantime.
 func (w *Work) setResumed() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

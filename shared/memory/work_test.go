@@ -96,7 +96,7 @@ func TestWaitingForTheDiskTakesNoPlace(t *testing.T) {
 	w.End()
 }
 
-// TestWorkResumesBeforeOtherWorkBegins: what is half done of an owner goes on first.
+// TestWorkResumesBeforeOtherWorkBegins: half-done work of an owner continues first.
 func TestWorkResumesBeforeOtherWorkBegins(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestAWorkThatResumesTwiceTakesOnePlace(t *testing.T) {
 		}
 		synctest.Wait()
 		if resumed.Load() != 0 {
-			t.Error("one went on without a place")
+			t.Error("one continued without a place")
 		}
 		first.End()
 		all.Wait()
@@ -197,7 +197,7 @@ func TestAWorkThatResumesTwiceTakesOnePlace(t *testing.T) {
 	})
 }
 
-// TestWorkThatYieldsWhileItResumesHasNoPlace: another of its goroutines will wait for other machines, so the place is given up for good.
+// TestWorkThatYieldsWhileItResumesHasNoPlace: another of its goroutines will wait for other machines, so the place is given up permanently.
 func TestWorkThatYieldsWhileItResumesHasNoPlace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -138,7 +138,7 @@ func TestFinishKeepsWhatWorkersPromise(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantKeys(t, into, document.Key)
-	put(t, into, regular) // the sweeper begins anew to be patient, or it would give up old work at once
+	put(t, into, regular) // resets the sweeper's patience; otherwise it would give up old work at once
 	if _, err := m.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestFinishKeepsWhatWorkersPromise(t *testing.T) {
 
 var errStopped = errors.New("stopped")
 
-// A Finish that was interrupted goes on without changing what the new home has written since.
+// A Finish that was interrupted continues without changing what the new home has written since.
 func TestARepeatedFinishKeepsWhatTheNewHomeWrote(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

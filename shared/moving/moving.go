@@ -50,7 +50,7 @@ type Secret struct {
 // SecretOf returns the encrypted part of an item, or nil.
 type SecretOf func(table.Item) (*Secret, error)
 
-// Progress is told while a Move runs.
+// Progress is reported while a Move runs.
 type Progress struct {
 	Stage  string // such as "documents" or "objects"
 	Looked int64  // items and objects that were compared
@@ -73,8 +73,8 @@ type Move struct {
 	From, To Home
 	Secrets  []SecretOf
 	Now      time.Time      // items that expire within an hour of it are not compared
-	Tell     func(Progress) // called often; nil: nobody is told
-	// Note stores durably how far Finish is, before Finish goes on. nil: the new home does not
+	Tell     func(Progress) // called often; nil: nothing is reported
+	// Note stores durably how far Finish is, before Finish continues. nil: the new home does not
 	// live before the end of Finish, and a repeated Finish starts from the beginning.
 	Note func(Milestone) error
 	// Reached is what Note stored last, in an earlier Finish of the same homes.

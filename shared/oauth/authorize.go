@@ -29,7 +29,7 @@ type Request struct {
 	ChallengeKind string `json:"code_challenge_method" maxLength:"10"`
 }
 
-// Consent is what a person is asked.
+// Consent is the question that a person is asked.
 type Consent struct {
 	Name string // of the program, as it named itself; may be empty
 	Host string // where the answer is sent
@@ -39,8 +39,8 @@ type Consent struct {
 	Scopes []team.Scope
 }
 
-// Check returns what a person is to be asked for r, or an *Error that the person is shown: the
-// program cannot be told, because its address may be wrong.
+// Check returns the question for a person about r, or an *Error. The person is shown the error. It is
+// not sent to the program, because the program's address may be wrong.
 func (s *Service) Check(ctx context.Context, r Request) (Consent, error) {
 	switch {
 	case r.ResponseType != "code":
@@ -64,7 +64,7 @@ func (s *Service) Check(ctx context.Context, r Request) (Consent, error) {
 	return Consent{Name: c.Name, Host: hostOf(r.RedirectURI), Publisher: c.publisher(), Scopes: scopes}, nil
 }
 
-// challengeLength is that of a SHA-256 in base64url without padding.
+// challengeLength is the length of a SHA-256 in base64url without padding.
 const challengeLength = 43
 
 // isChallenge reports whether text has the form of a SHA-256 in base64url.
@@ -124,8 +124,8 @@ func codeKey(text string) table.Key {
 	return table.Key{Table: table.Identities, Partition: "oauth-code/" + hex.EncodeToString(sum[:]), Sort: "code"}
 }
 
-// Ask returns what p is to be asked for r, with those scopes that the program asks for and p has. Its errors
-// are those of Check, and missing-scope if p has none of them.
+// Ask returns the question for p about r, with those scopes that the program asks for and p has. It returns the
+// errors of Check, and missing-scope if p has none of the scopes.
 func (s *Service) Ask(ctx context.Context, p team.Principal, r Request) (Consent, error) {
 	asked, err := s.Check(ctx, r)
 	if err == nil {
@@ -139,7 +139,7 @@ func (s *Service) Ask(ctx context.Context, p team.Principal, r Request) (Consent
 }
 
 // Allow stores the consent of p and returns the address to which the browser is sent, with a code.
-// Its errors are those of Ask.
+// It returns the errors of Ask.
 func (s *Service) Allow(ctx context.Context, p team.Principal, r Request) (string, error) {
 	asked, err := s.Ask(ctx, p, r)
 	if err != nil {

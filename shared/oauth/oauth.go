@@ -27,8 +27,8 @@ type Service struct {
 	Now   func() time.Time
 	// Issuer identifies the server: the address of the API, absolute, without a slash at the end.
 	Issuer string
-	// ReadDocument returns what is at the address of a client's description, which must be public: at most MaxDocument bytes,
-	// or one more. Its errors are those of Unreadable. nil: clients have to register.
+	// ReadDocument returns the description of a client at its address, which must be public: at most MaxDocument bytes,
+	// or one more. It returns the errors of Unreadable. If it is nil, clients have to register.
 	ReadDocument func(ctx context.Context, address string) ([]byte, error)
 }
 

@@ -14,14 +14,14 @@ var schemesRefused = []string{
 	// Of protocols that other programs speak.
 	"ftp", "ftps", "sftp", "ssh", "telnet", "tn3270", "rlogin", "gopher", "ldap", "ldaps", "smb", "cifs", "afp", "nfs", "dav", "davs", "webdav",
 	"webdavs", "vnc", "rdp", "news", "nntp", "irc", "ircs", "git", "svn", "magnet",
-	// That call or write to somebody.
+	// Of calls and messages.
 	"mailto", "tel", "sms", "smsto", "mms", "mmsto", "callto", "sip", "sips", "facetime", "facetime-audio", "skype", "im", "xmpp",
 	// Of systems: settings, shells, searches, shops.
 	"shell", "search", "hcp", "help", "applescript", "x-apple.systempreferences", "intent", "android-app", "market", "itms", "itmss", "itms-apps",
 	"itms-appss", "itms-services", "onenote",
 }
 
-// prefixesRefused are those of whole families: of Windows and Office ("ms-settings", "ms-word"), and of its
+// prefixesRefused are the prefixes of whole families: of Windows and Office ("ms-settings", "ms-word"), and of its
 // searches ("search-ms").
 var prefixesRefused = []string{"ms-", "search-"}
 

@@ -22,7 +22,7 @@ type Token struct {
 }
 
 // Exchange returns tokens for the form of a token request, or an *Error. A form may have each
-// member once, but for resource.
+// member once, except resource.
 func (s *Service) Exchange(ctx context.Context, form url.Values) (Token, error) {
 	for name, values := range form {
 		if len(values) > 1 && name != "resource" {

@@ -394,7 +394,7 @@ func TestSweepsOfTwoProcessesAreRegular(t *testing.T) {
 	}
 }
 
-// A sweep that cannot read or note how regular sweeps are gives nothing up, and sends all the same.
+// A sweep that cannot read or note how regular sweeps are gives nothing up, and still sends.
 func TestASweepThatIsNotNotedGivesNothingUp(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)

@@ -28,10 +28,10 @@ const standstill = 10 * time.Minute
 // notings bounds how often a note is tried while sweeps of other processes are noted.
 const notings = 5
 
-// note notes that a sweep begins at now, and returns since when sweeps run regularly: since now after a standstill, or if anew. Patience
-// counts from then. It is stored, because a process may end before patience does. If it cannot be noted, nothing is late in this sweep:
-// note returns now and an error.
-func (s *Sweeper) note(ctx context.Context, now time.Time, anew bool) (time.Time, error) {
+// note stores that a sweep begins at now, and returns since when sweeps run regularly: since now after a standstill, or if
+// fresh is set. Patience counts from then. The time is stored, because a process may end before patience does. If it
+// cannot be stored, note returns now and an error, so that nothing is late in this sweep.
+func (s *Sweeper) note(ctx context.Context, now time.Time, fresh bool) (time.Time, error) {
 	for range notings {
 		item, err := s.Table.Get(ctx, SweepsKey)
 		cond := table.VersionIs(item.Version)
@@ -42,7 +42,7 @@ func (s *Sweeper) note(ctx context.Context, now time.Time, anew bool) (time.Time
 			return now, fmt.Errorf("read when the last sweep was: %w", err)
 		}
 		since := now
-		if !anew && now.Sub(time.UnixMilli(item.Numbers[lastField])).Abs() <= standstill {
+		if !fresh && now.Sub(time.UnixMilli(item.Numbers[lastField])).Abs() <= standstill {
 			since = time.UnixMilli(item.Numbers[sinceField])
 		}
 		err = s.Table.Write(ctx, table.Put{If: cond, Item: table.Item{Key: SweepsKey, Version: item.Version + 1,

@@ -44,7 +44,7 @@ func SessionCalls(w Window, used int64) State {
 	return State{Name: SessionDay, Limit: SessionCallsPerDay, Used: used, Window: w}
 }
 
-// Remaining returns what is left of the quota, never less than 0.
+// Remaining returns how much of the quota is not used yet, never less than 0.
 func (s State) Remaining() int64 { return max(s.Limit-s.Used, 0) }
 
 // Exhausted returns s with nothing left.

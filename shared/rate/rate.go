@@ -19,7 +19,7 @@
 //
 // requests of a team pass, where capacity is perSecond × Window, and never refuse a team that
 // stays within perSecond. A process that handles more at a time adds their number. A write that fails, and a container that ends, lose at most one
-// hundredth. While the table cannot be written at all, each container counts by itself. Clocks of
+// hundredth. While the table cannot be written at all, each container counts alone. Clocks of
 // containers may differ; the difference times perSecond is added. A bucket that would take more
 // than five minutes to fill was left by a clock that was ahead, and starts full again.
 package rate
@@ -74,7 +74,7 @@ func (o owner) name() string {
 }
 
 // bucket is a bucket by the time at which it is full again, as in the generic cell rate
-// algorithm: each request moves that time by step, the time in which one token comes back.
+// algorithm: each request moves that time by step, the time in which one token is added.
 type bucket struct {
 	full    int64 // Unix nanoseconds
 	unsaid  int64 // tokens that were taken since the last settlement

@@ -139,7 +139,7 @@ func (brokenStore) Add(context.Context, table.Add) (table.Item, error) {
 	return table.Item{}, table.ErrThrottled
 }
 
-// Without the table each container counts by itself.
+// Without the table each container counts alone.
 func TestAFailedSettlementIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, 10)

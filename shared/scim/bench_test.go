@@ -67,7 +67,7 @@ func BenchmarkOperations(b *testing.B) {
 	s.measure(b, "get user", get("/Users/"+ids[7]))
 	s.measure(b, "list 100 of 10000", get("/Users"))
 	s.measure(b, "filter userName", get(`/Users?filter=userName eq "p000077"`))
-	s.measure(b, "filter by walk", get(`/Users?count=1&filter=userName co "77"`))
+	s.measure(b, "filter by scan", get(`/Users?count=1&filter=userName co "77"`))
 	s.measure(b, "patch active", func() (string, string, string) {
 		return "PATCH", "/Users/" + made(), message(`{"op":"replace","path":"active","value":false}`)
 	})

@@ -283,7 +283,7 @@ func TestHard15OnePrimary(t *testing.T) {
 		t.Errorf("%s", r.text)
 	}
 	if again := s.patchUser(200, id, `{"op":"add","path":"emails","value":[{"value":"c","primary":true}]}`); again.Header.Get("ETag") != r.Header.Get("ETag") {
-		t.Errorf("adding what is there: %s", again.text)
+		t.Errorf("adding a present member: %s", again.text)
 	}
 }
 

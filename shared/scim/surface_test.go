@@ -220,7 +220,7 @@ func TestBulkContinuesAfterAFailure(t *testing.T) {
 			t.Errorf("%s: %v, want %s", fail, statuses, want)
 		}
 		if text := fmt.Sprint(got); strings.Contains(text, "secret") {
-			t.Errorf("the password comes back: %s", text)
+			t.Errorf("the password is returned: %s", text)
 		}
 		gone := run("", `{"method":"DELETE","path":"`+strings.TrimPrefix(got[0]["location"].(string), base+"/scim/v2")+`"}`, `{"method":"DELETE","path":"`+strings.TrimPrefix(got[1]["location"].(string), base+"/scim/v2")+`"}`)
 		if gone[0]["status"] != "204" || gone[1]["status"] != "204" {

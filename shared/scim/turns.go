@@ -75,7 +75,7 @@ type turn struct {
 
 // acquire waits for a free slot of the key, of which there are size, in the order of arrival.
 // If ctx ends first, it returns the error of ctx. The caller must call leave. Who waits gives up the
-// place of its request in the meantime: who has the slot may need one to go on.
+// place of its request in the meantime: the request with the slot may need one to continue.
 func (t *turns) acquire(ctx context.Context, key string, size int) (leave func(), err error) {
 	t.mu.Lock()
 	if t.byKey == nil {

@@ -115,7 +115,7 @@ func take[T any](ctx context.Context, store table.Store, secret string, key func
 	return bodyFrom[T](item)
 }
 
-// useProof records that the assertion of who is used, until it could not be accepted any more.
+// useProof records that the assertion of who was used. It keeps the record until the assertion expires.
 func (s *Service) useProof(ctx context.Context, teamID string, who Identity) error {
 	if who.ProofID == "" {
 		return nil

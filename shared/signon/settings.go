@@ -190,7 +190,7 @@ func (s *Service) update(ctx context.Context, teamID string, change func(*Settin
 
 const maxAttempts = 5
 
-// check returns an error for settings that would leave nobody signed in.
+// check returns an error for settings with which nobody could sign in.
 func (s *Service) check(ctx context.Context, teamID string, before, after Settings) error {
 	if after.Method == OIDC && after.OIDC == nil {
 		return apierr.New(apierr.Conflict, apierr.CodeSignOnNotConfigured, "Set the OpenID Connect provider before choosing it.")
@@ -246,7 +246,7 @@ func (s *Service) client(ctx context.Context, teamID string, before *Client, aft
 	return after, nil
 }
 
-// checkIssuer returns an error for an issuer that is no https address; a loopback address may be
+// checkIssuer returns an error for an issuer that is not an https address; a loopback address may be
 // without TLS, which only tests reach.
 func checkIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
@@ -342,7 +342,7 @@ func (s *Service) tested(ctx context.Context, t Ticket) error {
 	return fmt.Errorf("record a test of single sign-on: %w", table.ErrConflict)
 }
 
-// CheckKeySignIn returns an error if the team requires single sign-on, so that nobody signs in
+// CheckKeySignIn returns an error if the team requires single sign-on: then nobody can sign in
 // with a personal key. A link of the operator still works.
 func (s *Service) CheckKeySignIn(ctx context.Context, teamID string) error {
 	settings, err := s.Settings(ctx, teamID)

@@ -96,7 +96,7 @@ type Service struct {
 	Seal, Open func(ctx context.Context, secret []byte, about string) ([]byte, error)
 }
 
-// Addresses are those of this program that a provider must know about a team.
+// Addresses are the addresses of this program that a team's identity provider must know.
 type Addresses struct {
 	SignIn   string // where a sign-in begins: for people, and for the provider's tile
 	EntityID string
@@ -190,7 +190,7 @@ func (s *Service) finish(ctx context.Context, r Request, values url.Values) (str
 		return "", err
 	}
 	if at.Settings.Method != r.Method {
-		return "", &Failure{Reason: RequestUnknown, Cause: errors.New("the method was changed meanwhile")}
+		return "", &Failure{Reason: RequestUnknown, Cause: errors.New("the method was changed in the meantime")}
 	}
 	who, err := s.Protocols[r.Method].Finish(ctx, at, r, values)
 	if err != nil {

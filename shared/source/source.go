@@ -74,7 +74,7 @@ type Service struct {
 	Documents   *document.Service
 	Work        queue.Queue     // the document queue, for the removal of a source's items
 	Syncs       queue.Queue     // the queue of syncs; nil: no connector runs in this installation
-	Outbox      *pending.Outbox // sends what webhook endpoints are told
+	Outbox      *pending.Outbox // sends notices to webhook endpoints
 	Now         func() time.Time
 	NewID       func() string // time-ordered UUIDs
 	// Seal encrypts the secrets of a source, Open decrypts them. Both bind them to

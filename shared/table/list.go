@@ -87,7 +87,7 @@ func (r *windowReader[T]) take(items []Item) error {
 // ReadWindow reads the window w of the list in one partition. keep turns an item
 // into a value, or drops it. Dropped items do not show: there is a next page only if an
 // entry follows that keep does not drop. With more than 10,000 dropped items in a row the
-// slice ends early and has a next page in any case.
+// slice ends early and always has a next page.
 func ReadWindow[T any](ctx context.Context, s Store, tableName, partition string, w Window, keep func(Item) (T, bool, error)) (Slice[T], error) {
 	q, r := w.query(tableName, partition), windowReader[T]{w: w, keep: keep}
 	for scans := 0; ; scans++ {

@@ -118,7 +118,7 @@ func walk(rt *rapid.T, limit int, read func(table.Window) table.Slice[string], b
 			w.After = next
 		}
 	}
-	rt.Fatal("the walk does not end")
+	rt.Fatal("the pages do not end")
 	return nil, ""
 }
 

@@ -25,7 +25,7 @@ const (
 	MaxAgents = 50
 	// refreshGrace is how long a refresh token works after its first use, for a client that did not
 	// receive the reply or sent the request twice. All replies have the same new refresh token, so
-	// whichever the client keeps is the current one. A token that comes after its grace, or after the
+	// whichever the client keeps is the current one. A token that is used after its grace, or after the
 	// use of its successor, ends the agent (RFC 9700 section 4.14.2): two parties use its tokens.
 	refreshGrace = time.Minute
 	// familyLength is the number of first characters that the secrets of all refresh tokens of an
@@ -201,7 +201,7 @@ func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens
 
 // renew gives r new secrets, and returns their texts. used is the secret of the refresh token that is
 // exchanged for them; empty: the agent is new. The access token before it works for a minute more,
-// because the client may have requests under way. None works after end; nil: there is no end.
+// because the client may have running requests. No token works after end; nil: there is no end.
 func (s *Service) renew(r *record, end *time.Time, used string) (Tokens, error) {
 	access, err := s.newSecret()
 	if err != nil {

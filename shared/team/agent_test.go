@@ -71,7 +71,7 @@ func TestTokensAreRenewed(t *testing.T) {
 		t.Errorf("%+v after %+v", second, first)
 	}
 	if !o.works(t, first.Access) || !o.works(t, second.Access) {
-		t.Error("requests under way need the old token for a minute")
+		t.Error("running requests need the old token for a minute")
 	}
 	o.clock.Advance(team.AgentLife - time.Second)
 	if !o.works(t, second.Access) || o.works(t, first.Access) {
@@ -110,7 +110,7 @@ func TestAStolenRefreshTokenEndsTheAgent(t *testing.T) {
 	}
 }
 
-// TestEachReplyToARepeatedRefreshCanBeKept: a client that sent a refresh twice goes on with either reply, whenever it refreshes next.
+// TestEachReplyToARepeatedRefreshCanBeKept: a client that sent a refresh twice can continue with either reply, whenever it refreshes next.
 func TestEachReplyToARepeatedRefreshCanBeKept(t *testing.T) {
 	t.Parallel()
 	for name, wait := range map[string]time.Duration{"at once": 0, "within the minute": 40 * time.Second, "after its access token": team.AgentLife, "days later": 72 * time.Hour} {

@@ -68,14 +68,14 @@ func (s *Service) AuthenticateSession(ctx context.Context, text string, options 
 	return s.authenticate(ctx, text, call{counted: true, session: true, reading: slices.Contains(options, Reading)})
 }
 
-// Recheck returns an error if was, which text was authenticated as earlier, would no longer be that. That was has expired in the
-// meantime is none: its end was known when the request began, and takes no right away from it. Nothing is counted or
-// admitted, and what is cached is not used. The errors:
+// Recheck returns an error if text, which was authenticated as was earlier, would no longer be. An expiry in the meantime is not
+// an error: it was known when the request began, and withdraws no right. Recheck counts and admits nothing, and does not use
+// the cache. The errors:
 //
-//   - that with which Authenticate or AuthenticateSession would now refuse text for itself
-//   - that with which ActFor would now refuse to act for the person for whom was acts
-//   - 409 access-changed if was has a Reader, and its person is no longer in all of the groups, or under all of the names, by
-//     which rules open to it
+//   - the error with which Authenticate or AuthenticateSession would now refuse text
+//   - the error with which ActFor would now refuse to act for the person of was
+//   - 409 access-changed if was has a Reader, and its person has lost one of the groups or names to which
+//     access rules give access
 func (s *Service) Recheck(ctx context.Context, text string, was Principal) error {
 	kind, _, _, _ := ParseKey(text)
 	reading := was.Reader.UserID() != ""

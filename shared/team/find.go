@@ -72,7 +72,7 @@ func (s *Service) InactiveUsers(ctx context.Context, teamID string) ([]string, e
 }
 
 // UserIDsByName returns the ids of the users with those names in any case and Unicode normal form, by name. It
-// leaves out names that nobody has.
+// leaves out names that no user has.
 func (s *Service) UserIDsByName(ctx context.Context, teamID string, userNames []string) (map[string]string, error) {
 	keys, byKey := []table.Key{}, map[table.Key]string{}
 	for _, name := range userNames {

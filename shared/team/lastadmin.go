@@ -11,7 +11,7 @@ import (
 )
 
 // ErrLastAdmin is returned for a change that would leave the team without an active admin who
-// can act: who has a personal key that is not restricted, revoked or expired.
+// can act, that is, one with a personal key that is not restricted, revoked or expired.
 var ErrLastAdmin = errors.New("last active admin")
 
 // keysAtOnce is how many keys are read at once in the search for an admin.

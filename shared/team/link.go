@@ -15,7 +15,7 @@ import (
 // LinkLife is how long a sign-in link works.
 const LinkLife = 15 * time.Minute
 
-// Invitation says who may sign in with a one-time link.
+// Invitation names the user whom a one-time link signs in.
 type Invitation struct {
 	TeamID    string    `json:"teamId"`
 	UserID    string    `json:"userId"`

@@ -177,7 +177,7 @@ func TestASessionLastsForTheOverlapOfItsSecret(t *testing.T) {
 	}
 }
 
-// TestASessionOfBeforeSecretsWereStored goes on after a rotation, and ends with the key.
+// TestASessionOfBeforeSecretsWereStored: such a session survives a rotation, and ends with the key.
 func TestASessionOfBeforeSecretsWereStored(t *testing.T) {
 	t.Parallel()
 	o := open(t)

@@ -201,8 +201,8 @@ func nameItem(k table.Key, userID string) table.Item {
 	return table.Item{Key: k, Version: 1, Strings: map[string]string{userField: userID}}
 }
 
-// takeName returns the operations that give p its name, which nobody else may have in another spelling either; own is the key of the
-// name that p had before.
+// takeName returns the operations that give p its name. They fail if another user has the name in any spelling. own is
+// the key of the name that p had before.
 func takeName(teamID string, p Profile, own table.Key) []table.Op {
 	next := userNameKey(teamID, p.UserName)
 	ops := []table.Op{table.Put{Item: nameItem(next, p.ID), If: table.Absent()}}

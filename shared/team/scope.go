@@ -53,7 +53,7 @@ func joinScopes(scopes []Scope, separator string) string {
 	return strings.Join(names, separator)
 }
 
-// CommonScopes returns the scopes in both lists, in their order. nil stands for all of them; a result
+// CommonScopes returns the scopes in both lists, in their order. nil means all of them; a result
 // without any is not nil.
 func CommonScopes(a, b []Scope) []Scope {
 	switch {

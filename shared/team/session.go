@@ -131,7 +131,7 @@ func (s *Service) insertSession(ctx context.Context, r record, details []audit.C
 	return nil
 }
 
-// SignInWithKey opens a session with the text of a personal key. Its errors are those of
+// SignInWithKey opens a session with the text of a personal key. It returns the errors of
 // Authenticate, and wrong-key-kind for a key of another kind.
 func (s *Service) SignInWithKey(ctx context.Context, text, name string) (Session, string, Principal, error) {
 	a, err := s.Authenticate(ctx, text)

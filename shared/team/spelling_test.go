@@ -19,11 +19,11 @@ func TestANameIsTakenInEverySpelling(t *testing.T) {
 		o := open(t)
 		rene := o.profile(t, `{"userName":"`+first+`"}`)
 		if _, err := teamtest.CreateUser(t.Context(), o.Service, o.team.ID, second, team.RoleMember); !errors.Is(err, team.ErrUserNameTaken) {
-			t.Errorf("%+q beside %+q: %v", second, first, err)
+			t.Errorf("%+q in addition to %+q: %v", second, first, err)
 		}
 		ada := o.profile(t, `{"userName":"ada"}`)
 		if _, err := o.change(t, ada, `{"userName":"`+second+`"}`); !errors.Is(err, team.ErrUserNameTaken) {
-			t.Errorf("ada becomes %+q beside %+q: %v", second, first, err)
+			t.Errorf("ada becomes %+q in addition to %+q: %v", second, first, err)
 		}
 		o.found(t, team.ByUserName, second, rene.ID)
 		if u, err := o.UserByName(t.Context(), o.team.ID, second); err != nil || u.ID != rene.ID || u.UserName != first {

@@ -145,7 +145,7 @@ func TestAnEndpointThatOnlyFailsIsDisabledAfterThreeDays(t *testing.T) {
 		}
 	}
 	if told != 1 {
-		t.Errorf("the other endpoint was told %d times", told)
+		t.Errorf("the other endpoint was called %d times", told)
 	}
 	w.happen(audit.AnswerAsked, 1)
 	w.work()

@@ -22,7 +22,7 @@ type Status string
 const (
 	Waiting   Status = "waiting" // for its first or next attempt
 	Delivered Status = "delivered"
-	Failed    Status = "failed" // there is no further attempt, but for a replay
+	Failed    Status = "failed" // there is no further attempt, except a replay
 )
 
 // deliveryLife is how long a delivery can be read and replayed.
@@ -124,7 +124,7 @@ func deliveryFrom(item table.Item) (Delivery, error) {
 	return d, nil
 }
 
-// hasExpired reports whether d has waited for so long that it is given up, without the time of a standstill.
+// hasExpired reports whether d has waited too long and is given up. The time of a standstill does not count.
 func (d Delivery) hasExpired(now time.Time, still standstill) bool {
 	since := d.At
 	if d.replayed.After(since) {

@@ -106,7 +106,7 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 		}
 		var ops []table.Op
 		if enabled = before.Disabled && !e.Disabled; enabled || before.URL != e.URL {
-			// What failed before says nothing about what comes. A turn under way loses its lease by this.
+			// Earlier failures say nothing about the new settings. A running turn loses its lease by this.
 			// Until now it rested, so that what waited for it is as old as it is.
 			fresh := table.Item{Key: stateKey(teamID, id), Numbers: map[string]int64{pausedField: s.now().UnixMilli()}}
 			ops = append(ops, table.Put{Item: fresh}, flagPut(teamID, id))

@@ -21,7 +21,7 @@ const (
 	expireAfter = 7 * 24 * time.Hour
 )
 
-// pauseOf returns how long an endpoint rests after so many consecutive rounds without a success.
+// pauseOf returns how long an endpoint rests after the given number of consecutive rounds without a success.
 func pauseOf(rounds int64) time.Duration {
 	return min(pauses[0]<<min(max(rounds-1, 0), 10), longestPause)
 }

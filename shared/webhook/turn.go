@@ -19,7 +19,7 @@ import (
 // Bounds of a turn.
 const (
 	leaseTime = 90 * time.Second // longer than a turn with its last round
-	turnTime  = 20 * time.Second // after which another turn goes on
+	turnTime  = 20 * time.Second // after which another turn continues
 	roundSize = 8                // deliveries that are made at the same time
 	// momentSize bounds the deliveries of one moment that are brought into the order of their events. A Write records fewer.
 	momentSize = table.MaxOps
@@ -160,7 +160,7 @@ func (t *turn) run(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// isOver reports whether another turn is to go on. A post under way is still waited for.
+// isOver reports whether another turn is to continue. A running post is still awaited.
 func (t *turn) isOver() bool { return t.Now().Sub(t.begun) >= turnTime }
 
 // due returns the deliveries that are due, those due longest first, and removes waiting items that
@@ -339,7 +339,7 @@ func (t *turn) attempt(ctx context.Context, d Delivery) (Reply, error) {
 	held := table.Check{Key: stateKey(t.teamID, t.endpoint.ID), If: t.holds()}
 	err = t.record(ctx, d, after, held)
 	if failed := table.AsConditionFailed(err); failed != nil && failed.Key == held.Key {
-		// Another URL, or the endpoint enabled again, gets what this one refused for good or failed at for the last time.
+		// Another URL, or the endpoint enabled again, gets what this one refused permanently or failed at for the last time.
 		err = t.record(ctx, d, after.again(t.now(), pauses[0]))
 	}
 	return reply, err

@@ -83,7 +83,7 @@ func Get[T any](ctx context.Context, s *Site, what, path string, query url.Value
 }
 
 // LookUp calls read for what, which some items depend on. unknown means that it could not be read, as by an earlier sync, so that
-// nobody reads the items by it. Its errors are those of source.Access.Try, where what has the place of the uri.
+// nobody reads the items by it. It returns the errors of source.Access.Try, where what has the place of the uri.
 func (s *Site) LookUp(ctx context.Context, what, items string, read func(context.Context) error) (unknown bool, err error) {
 	unknown, err = s.access.Try(ctx, what, read)
 	if unknown {

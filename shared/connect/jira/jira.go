@@ -394,7 +394,7 @@ func (r *reading) readComments(ctx context.Context, i *issue) (unread, denied bo
 	return unread, denied, err
 }
 
-// listComments replaces the comments that came with i by all, if there are more. Its results are those of readComments.
+// listComments replaces the comments that came with i by all, if there are more. It returns the results of readComments.
 func (r *reading) listComments(ctx context.Context, i *issue) (unread, denied bool, err error) {
 	list := &i.Fields.Comment
 	if len(list.Comments) >= list.Total {

@@ -145,7 +145,7 @@ func (e *Engine) Embed(ctx context.Context, texts []string, purpose embed.Purpos
 	turn := e.turns[purpose].Lease(memory.Owner(ctx))
 	defer turn.End()
 	for i, text := range texts {
-		if err := ctx.Err(); err != nil { // a turn that is free is taken all the same
+		if err := ctx.Err(); err != nil { // a free turn was taken anyway
 			return nil, err
 		}
 		if err := turn.Take(ctx, 1); err != nil {

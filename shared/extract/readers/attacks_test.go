@@ -17,7 +17,7 @@ import (
 	"docent/shared/extract/readers/officetest"
 )
 
-// attack is a hostile file and what a client is told. Reading it allocates at most most MB in all its time.
+// attack is a hostile file and the message for the client. Reading it allocates at most most MB in all its time.
 type attack struct {
 	name, mediaType string
 	file            func(t testing.TB) []byte

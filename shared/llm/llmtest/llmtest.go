@@ -68,7 +68,7 @@ func (s *Server) Now(does Behaviour, text string) {
 	s.does, s.text, s.asked, s.goOn = does, text, 0, make(chan struct{})
 }
 
-// GoOn lets the requests since Now go on that pause. It is called once.
+// GoOn ends the pause of the requests since Now. It is called once.
 func (s *Server) GoOn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -60,7 +60,7 @@ func load(tx *bbolt.Tx, k table.Key) (*table.Item, error) {
 }
 
 // lookup reads items by key. Keys of one table in a row share its cursor. No item may change
-// meanwhile.
+// in the meantime.
 type lookup struct {
 	tx     *bbolt.Tx
 	table  string
@@ -233,7 +233,7 @@ func (s *Store) readPage(tx *bbolt.Tx, q table.Query, after string) (page table.
 	return page, size, nil
 }
 
-// rows walks the keys of a query from low to high, or from high to low.
+// rows yields the keys of a query from low to high, or from high to low.
 type rows struct {
 	cursor     *bbolt.Cursor
 	low, high  []byte // inclusive; high nil: up to the last key of low's partition

@@ -54,14 +54,14 @@ func (s *Store) Scan(ctx context.Context, tableName string) iter.Seq2[table.Item
 	}
 }
 
-// PutAll stores items, each by itself. If it fails, some may be stored.
+// PutAll stores items in batches, not in one transaction. If it fails, some may be stored.
 func (s *Store) PutAll(ctx context.Context, items []table.Item) error {
 	return writeBatches(ctx, s, items, func(item table.Item) (table.Key, types.WriteRequest) {
 		return item.Key, types.WriteRequest{PutRequest: &types.PutRequest{Item: encode(item)}}
 	})
 }
 
-// DeleteAll removes the items under keys, each by itself. If it fails, some may be removed.
+// DeleteAll removes the items under keys in batches, not in one transaction. If it fails, some may be removed.
 func (s *Store) DeleteAll(ctx context.Context, keys []table.Key) error {
 	return writeBatches(ctx, s, keys, func(k table.Key) (table.Key, types.WriteRequest) {
 		return k, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: encodeKey(k)}}

@@ -81,7 +81,7 @@ func (s *Store) checkKey(k table.Key) error {
 // physical returns the name in DynamoDB of a known table.
 func (s *Store) physical(name string) *string { return aws.String(s.names[name]) }
 
-// send makes one attempt of a request and counts it. Other work of the process goes on during it.
+// send makes one attempt of a request and counts it. Other work of the process continues during it.
 func send[I, O any](ctx context.Context, do func(context.Context, *I, ...func(*dynamodb.Options)) (*O, error), input *I) (*O, error) {
 	defer memory.Pause(ctx)()
 	defer table.MeterFrom(ctx).Begin()()

@@ -10,7 +10,7 @@ import (
 )
 
 var valueCases = []testCase{
-	{"values come back as they were", 0, func(t *testing.T, e *env) {
+	{"values are read as they were written", 0, func(t *testing.T, e *env) {
 		var every []byte
 		for b := range 256 {
 			every = append(every, byte(b))

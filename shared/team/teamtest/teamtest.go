@@ -9,7 +9,7 @@ import (
 	"docent/shared/team"
 )
 
-// CreateUser inserts an active user. Its errors are those of Service.NewProfile and
+// CreateUser inserts an active user. It returns the errors of Service.NewProfile and
 // Service.InsertProfile.
 func CreateUser(ctx context.Context, teams *team.Service, teamID, userName string, role team.Role) (team.User, error) {
 	attributes := map[string]any{"userName": userName}

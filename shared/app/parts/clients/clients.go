@@ -31,7 +31,7 @@ func reader(f *fetch.Fetcher) func(ctx context.Context, address string) ([]byte,
 	return func(ctx context.Context, address string) ([]byte, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
-			return nil, oauth.Unreadable(address, "it is no address")
+			return nil, oauth.Unreadable(address, "it is not an address")
 		}
 		request.Header.Set("User-Agent", fetch.UserAgent)
 		request.Header.Set("Accept", "application/json")

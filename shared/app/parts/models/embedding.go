@@ -57,7 +57,7 @@ func EmbedderOnAWS(c app.Config) (engine embed.Engine, wordsAlone string, err er
 	return nil, "", fmt.Errorf("unknown provider of embedding models %q", e.Provider)
 }
 
-// LocalEmbedder returns the model in the process with the weights in the folder e.Model, which is that of
+// LocalEmbedder returns the model in the process with the weights in the folder e.Model, which is the result of
 // FindWeights if it is empty. It returns ErrNoWeights if a file is missing, and loads the model with the first text.
 func LocalEmbedder(e app.Embedding) (embed.Engine, error) {
 	found, err := FindWeights(e.Model)

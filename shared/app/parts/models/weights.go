@@ -6,7 +6,7 @@ import (
 	"docent/shared/embed/weights"
 )
 
-// Weights are those of the embedding model in the process, in a folder.
+// Weights are the weights of the embedding model in the process, in a folder.
 type Weights struct{ Folder string }
 
 // FindWeights returns the weights in a folder, or in the user's cache if it is empty. It does not look whether they are

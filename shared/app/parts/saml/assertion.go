@@ -86,7 +86,7 @@ func (v verifier) conditions(el *etree.Element, who *signon.Identity) error {
 		}
 		at, ok := instant(conditions, c.name)
 		if !ok {
-			return malformed("%s is no time", c.name)
+			return malformed("%s is not a time", c.name)
 		}
 		if !c.holds(at) {
 			return fail(signon.Expired, "%s is %s, now is %s", c.name, at, v.now)
@@ -124,7 +124,7 @@ func (v verifier) session(el *etree.Element) (*time.Time, error) {
 		}
 		end, ok := instant(s, "SessionNotOnOrAfter")
 		if !ok {
-			return nil, malformed("SessionNotOnOrAfter is no time")
+			return nil, malformed("SessionNotOnOrAfter is not a time")
 		}
 		if !v.now.Before(end) {
 			return nil, fail(signon.Expired, "the session at the provider ended at %s", end)

@@ -58,7 +58,7 @@ func get(ctx context.Context, client *http.Client, address string) ([]byte, erro
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, apierr.BadField("/url", "is no address").WithCause(err)
+		return nil, apierr.BadField("/url", "is not an address").WithCause(err)
 	}
 	request.Header.Set("User-Agent", fetch.UserAgent)
 	request.Header.Set("Accept", "application/samlmetadata+xml, application/xml, text/xml")

@@ -89,7 +89,7 @@ var (
 
 // signed verifies the signature of el, if it has one, and returns what it covers and the SHA-256
 // of the certificate. Every certificate is tried, so that a provider may change its own: it lists
-// the next one beside the current. What the signature says about its key is ignored.
+// the next one next to the current one. What the signature says about its key is ignored.
 func (v verifier) signed(el *etree.Element) (*etree.Element, string, error) {
 	signature := child(el, signatureSpace, "Signature")
 	if signature == nil {

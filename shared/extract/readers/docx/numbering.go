@@ -130,7 +130,7 @@ func number(text string) int {
 	return min(max(n, 0), maxCounter)
 }
 
-// label is what stands before the text of a list's paragraph.
+// label is the text before the paragraph of a list: its bullet or number.
 type label struct {
 	marker string // of Markdown; "" outside lists
 	text   string // what Markdown has no marker for, with a space behind it

@@ -17,10 +17,10 @@ const maxColumns = 200
 type cell struct {
 	text      string
 	span      int
-	continues bool // the cell above it goes on in it
+	continues bool // it continues the cell above
 }
 
-// table reads rows. A cell that spans rows is repeated in each, so that every row can be read by itself.
+// table reads rows. A cell that spans rows is repeated in each, so that every row can be read alone.
 func (r *reader) table(d *ooxml.Decoder) ([][]string, error) {
 	var rows [][]string
 	var above []string

@@ -18,7 +18,7 @@ const maxChars = 400_000
 type char struct {
 	r                        rune
 	left, bottom, right, top float64 // of the space that it takes
-	x, y                     float64 // where it stands on its line
+	x, y                     float64 // its position on the line
 	look
 }
 

@@ -20,7 +20,7 @@ type page struct {
 type block struct {
 	lines []line
 	table [][]string
-	apart bool // the text of the block before does not go on in it
+	apart bool // it does not continue the text of the block before
 }
 
 // line is a line of text, or a part of one between wide gaps.
@@ -63,7 +63,7 @@ func directions(chars []char) [][]line {
 	return texts
 }
 
-// layout puts the lines of a page in the order of reading. Lines in other directions come after those in the direction
+// layout puts the lines of a page in the order of reading. Lines in other directions follow those in the direction
 // of most characters. What heads the page comes before its text, and what ends it after.
 func layout(texts [][]line) []block {
 	var blocks []block
@@ -139,7 +139,7 @@ func words(chars []char) []line {
 			flush()
 			continue
 		}
-		// From the line that the character stands on: the boxes of some fonts overlap those of the lines above and below.
+		// From the line of the character: the boxes of some fonts overlap those of the lines above and below.
 		size := c.size
 		b := box{c.left, c.y - 0.25*size, c.right, c.y + 0.75*size}
 		if text.Len() > 0 {
@@ -243,7 +243,7 @@ func rows(all []line) [][]line {
 	return parts
 }
 
-// add adds l if it is on the row. Indices and exponents are, a large letter beside two lines is not.
+// add adds l if it is on the row. Indices and exponents are, a large letter next to two lines is not.
 func (r *row) add(l line) bool {
 	large, small := max(r.size, l.size), min(r.size, l.size)
 	reach := 0.3 * large

@@ -66,7 +66,7 @@ type piece struct {
 	table [][]string
 }
 
-// pieces returns the paragraphs and tables of a page. A paragraph that goes on in the next column is one.
+// pieces returns the paragraphs and tables of a page. A paragraph that continues in the next column is one.
 func pieces(words vocabulary, p page) []piece {
 	var all []piece
 	for _, b := range p.blocks {

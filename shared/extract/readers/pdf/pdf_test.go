@@ -92,7 +92,7 @@ func TestRead(t *testing.T) {
 			column(350, 700, "Right one has many words here", "right two has many words here", "right three has many words too", "right four has many words."),
 			strings.Repeat("i", 30) + "\n\n" + narrow + "1 " + narrow + "2 " + narrow + "3 " + narrow + "4\n\n" +
 				"Right one has many words here right two has many words here right three has many words too right four has many words.\n"},
-		{"a few lines of text beside each other below wide ones", wide + column(50, 640, captions[0]...) + column(300, 640, captions[1]...),
+		{"a few lines of text next to each other below wide ones", wide + column(50, 640, captions[0]...) + column(300, 640, captions[1]...),
 			wideText + "\n\nThis is what the first of the figures shows, which is a tree in the spring of a year that was warm, with its leaves and flo-\n\n" +
 				"and this is what is to be seen in the second one of them: a bush in the autumn of a year that was cold, and its berries.\n"},
 		{"a table of sentences", wide + column(50, 640, "The first of the answers is this one", "The second of the answers is this one", "The third of the answers is this one", "The fourth of the answers is here") +

@@ -12,7 +12,7 @@ import (
 
 const (
 	edgeRows         = 2 // rows at the top and at the bottom of a page that can be headers and footers
-	marginRows       = 8 // the same, of lines that stand beside the text
+	marginRows       = 8 // the same, of lines in the margin
 	minRepeatedPages = 3
 	minRepeatedShare = 0.4 // of the pages: headers may differ between left and right pages
 	marginShare      = 0.1 // of the text that may begin left of the body, or end right of it
@@ -36,7 +36,7 @@ type edgeLine struct {
 	numbers []numbering
 	row     int
 	part    int
-	margin  bool // beside the text
+	margin  bool // next to the text
 }
 
 // sheet is the text of a page in one direction.

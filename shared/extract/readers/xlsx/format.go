@@ -16,7 +16,7 @@ type format struct {
 	divisor        float64 // of a format in thousands
 	prefix, suffix string  // such as the sign of a currency
 	date, clock    bool
-	elapsed        bool // hours that go on after 24
+	elapsed        bool // hours that continue after 24
 }
 
 type kind int

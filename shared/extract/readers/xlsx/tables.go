@@ -54,7 +54,7 @@ func (s *columnSet) sorted() []int {
 	return columns
 }
 
-// isMore reports whether a row goes on with the table of these columns.
+// isMore reports whether a row continues the table of these columns.
 func isMore(r row, columns *columnSet) bool {
 	numbers := 0
 	for _, c := range r.cells {

@@ -56,7 +56,7 @@ func Make(entityID, signOn string, now func() time.Time) (*Provider, error) {
 	return p, p.rotate(now().AddDate(1, 0, 0))
 }
 
-// Rotate makes a new certificate, which signs from then on. The metadata lists it beside the
+// Rotate makes a new certificate, which signs from then on. The metadata lists it next to the
 // earlier ones.
 func (p *Provider) Rotate(t testing.TB, notAfter time.Time) {
 	t.Helper()
@@ -91,7 +91,7 @@ func (p *Provider) Metadata() string {
 	return text + `<SingleSignOnService Binding="urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect" Location="` + p.SignOn + `"/></IDPSSODescriptor></EntityDescriptor>`
 }
 
-// Request is what a service provider asks for.
+// Request is the request of a service provider.
 type Request struct {
 	ID       string `xml:"ID,attr"`
 	ACS      string `xml:"AssertionConsumerServiceURL,attr"`
@@ -224,7 +224,7 @@ func Encode(d *etree.Document) (string, error) {
 	return base64.StdEncoding.EncodeToString(text), err
 }
 
-// Form returns the form with which the browser comes back to the service provider.
+// Form returns the form with which the browser returns to the service provider.
 func (p *Provider) Form(r Request, o Options) (url.Values, error) {
 	d, err := p.Response(r, o)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// each runs a test with each kind of kernels that the processor can run, beside Plain.
+// each runs a test with each kind of kernels that the processor can run, in addition to Plain.
 func each(t *testing.T, test func(t *testing.T, s *Set, r *rand.Rand)) {
 	sets := Sets()
 	if len(sets) == 1 {

@@ -26,7 +26,7 @@ type field struct {
 	size   int64  // of these contents
 }
 
-// section reads the fields of a message that lies between two offsets of a file.
+// section reads the fields of a message between two offsets of a file.
 type section struct {
 	file   io.ReaderAt
 	offset int64
@@ -42,7 +42,7 @@ func newSection(file io.ReaderAt, start, size int64) *section {
 	return &section{file: file, offset: start, end: start + size, buffer: make([]byte, windowSize)}
 }
 
-// next returns the next field, or io.EOF at the end of the section. A bytes field lies within the section.
+// next returns the next field, or io.EOF at the end of the section. A bytes field is within the section.
 func (s *section) next() (field, error) {
 	if s.offset == s.end {
 		return field{}, io.EOF
@@ -100,7 +100,7 @@ func (s *section) fixed(size int) (uint64, error) {
 	return binary.LittleEndian.Uint64(b[:]), nil
 }
 
-// fill makes the window hold n bytes, or what is left of the section.
+// fill makes the window hold n bytes, or the rest of the section.
 func (s *section) fill(n int) error {
 	if len(s.window) >= n {
 		return nil

@@ -183,7 +183,7 @@ dist/%/bootstrap: FORCE
 	GOOS=linux GOARCH=$(ARCH) CGO_ENABLED=0 go build -trimpath -buildvcs=false \
 		-tags lambda.norpc,nethttpomithttp2 -ldflags '-s -w' -o $@ ./functions/$*
 
-# Without the weights the stack goes by words alone, if it is told so (-c embeddingProvider=none).
+# Without the weights, deploy the stack with -c embeddingProvider=none; it then searches by words alone.
 dist/%/model: weights
 	@bin/docent model fetch --to $@ || true
 
@@ -282,7 +282,7 @@ attack: bin/docent ## attack docent serve for a minute and print its peak memory
 	go run ./scripts/attack -docent bin/docent $(ARGS)
 
 .PHONY: chaos
-chaos: bin/docent moto ## kill docent serve, fill or slow its disk and let it stand still under load for 3 minutes, and check that nothing acknowledged is lost (ARGS='-for 1h'; ARGS='-engine aws': on AWS that refuses, delays and cuts its calls)
+chaos: bin/docent moto ## kill docent serve, fill or slow its disk and pause it under load for 3 minutes, and check that nothing acknowledged is lost (ARGS='-for 1h'; ARGS='-engine aws': on AWS that refuses, delays and cuts its calls)
 	go run ./scripts/chaos -docent bin/docent $(ARGS)
 
 CLOCK_JUMPS ?= 1000
@@ -304,7 +304,7 @@ endif
 
 # -mod=mod: its go.mod follows the one of the product.
 .PHONY: bench-search
-bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL by words, by meaning and by both, beside FTS5 and Bleve, time them over up to 150,000 passages, and draw it all (ARGS=-http: over HTTP too; -passages=0: not timed)
+bench-search: ## measure search and answers on the labelled sets in the folder DOCENT_EVAL by words, by meaning and by both, compared with FTS5 and Bleve, time them over up to 150,000 passages, and draw it all (ARGS=-http: over HTTP too; -passages=0: not timed)
 	go -C scripts/benchsearch run -mod=mod . -picture $(CURDIR)/shared/search/measured.svg $(ARGS)
 
 .PHONY: bench-sets

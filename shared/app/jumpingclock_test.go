@@ -199,15 +199,21 @@ func (j *jumping) writer(n int) (documents, questions []string, err error) {
 	return documents, questions, nil
 }
 
-// collect polls the feed as a collector does, until done is closed and it is at the end. It reports events that come twice or out of order.
+// lastPolls is how often collect polls after done is closed, 5 ms apart, before it gives up waiting for events. The feed holds back
+// events above a number that a worker has claimed and not used yet.
+const lastPolls = 6000
+
+// collect polls the feed as a collector does, until done is closed and every event was read that is wanted. It returns an error if events
+// are repeated or out of order.
 func (j *jumping) collect(done <-chan struct{}) (got map[string]int, err error) {
 	got = map[string]int{}
 	last, cursor := "", ""
-	for {
-		var over bool
+	for polls := 0; ; {
 		select {
 		case <-done:
-			over = true
+			if polls++; polls > 1 {
+				time.Sleep(5 * time.Millisecond)
+			}
 		default:
 		}
 		var page struct {
@@ -230,10 +236,22 @@ func (j *jumping) collect(done <-chan struct{}) (got map[string]int, err error) 
 				got[e.EventType+" "+target.ID]++
 			}
 		}
-		if cursor = page.NextCursor; over && !page.HasMore {
+		if cursor = page.NextCursor; polls > 0 && !page.HasMore && (j.hasAll(got) || polls > lastPolls) {
 			return got, nil
 		}
 	}
+}
+
+// hasAll reports whether got has every event that was wanted so often.
+func (j *jumping) hasAll(got map[string]int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for event, n := range j.want {
+		if got[event] < n {
+			return false
+		}
+	}
+	return true
 }
 
 // TestTheClockMayJump lets the clock of a process that works jump by an hour, forward and back. Nothing that was acknowledged is lost or

@@ -525,6 +525,8 @@ func (v *canaryTeam) adminsRead() {
 	for _, path := range []string{"/usage/unanswered", "/usage?groupBy=collection", "/webhook-endpoints", "/api-keys", "/data-sources"} {
 		of.says(nil, "GET", path, nil)
 	}
+	v.posting.Lock()
+	defer v.posting.Unlock()
 	for _, word := range v.canariesIn(string(v.posted)) {
 		if !v.shownOnce[word] {
 			v.t.Errorf("a webhook delivery has %s of %s: %s", word, v.origin(word), v.posted)

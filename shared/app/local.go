@@ -107,7 +107,7 @@ var errNoDatabase = errors.New("the database is missing, and there are objects")
 // after a day, because nothing names them.
 func refuseWithoutDatabase(dataDir string) error {
 	file := filepath.Join(dataDir, databaseFile)
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) { // a link to a disk that is missing is no file
 		return nil
 	}
 	err := filepath.WalkDir(filepath.Join(dataDir, blobsFolder), func(_ string, entry fs.DirEntry, err error) error {

@@ -11,7 +11,6 @@ import (
 
 	"docent/shared/answer"
 	"docent/shared/llm"
-	"docent/shared/memory"
 	"docent/shared/search"
 	"docent/shared/source/question"
 )
@@ -39,10 +38,7 @@ func WrittenInTurns(model llm.Composer, most int) Model {
 	if model == nil {
 		return nil
 	}
-	var turns *memory.Pool
-	if most > 0 {
-		turns = memory.NewPool(int64(most), 0)
-	}
+	turns := llm.NewTurns(most)
 	return func(log *slog.Logger) (compose, *question.Model) {
 		return composer(&llm.Writer{Model: model, Turns: turns}), researcher(&llm.Writer{Model: model, Turns: turns, Time: researchTime}, log)
 	}

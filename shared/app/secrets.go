@@ -28,7 +28,7 @@ var errNoKey = errors.New("the key of secrets is missing, and the data has teams
 // openKey is openSealer for the key beside rows. If it is missing although something was stored, a new one would make the secrets of the
 // data unreadable: openKey returns errNoKey.
 func openKey(ctx context.Context, path string, rows table.Store) (*source.Sealer, error) {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		page, err := rows.Query(ctx, table.Query{Table: table.Identities, Partition: "teams", Limit: 1})
 		if err != nil {
 			return nil, fmt.Errorf("look for teams: %w", err)

@@ -24,7 +24,7 @@ type chatInput struct {
 		StreamOptions struct {
 			IncludeUsage bool `json:"include_usage,omitempty"`
 		} `json:"stream_options,omitempty"`
-		MaxTokens           *int     `json:"max_tokens,omitempty" minimum:"-1" doc:"Where the text is cut, by the estimate of usage; 0 or -1: nowhere. The list of references after it is whole, and not counted."`
+		MaxTokens           *int     `json:"max_tokens,omitempty" minimum:"-1" doc:"Where the text is cut, by the estimate of usage; 0 or -1: nowhere. The list of references after it is whole: only usage counts it."`
 		MaxCompletionTokens *int     `json:"max_completion_tokens,omitempty" minimum:"-1" doc:"The same as max_tokens; the smaller one counts."`
 		Stop                any      `json:"stop,omitempty" doc:"A text before which the text of the answer ends, or a list of up to 4. An empty one has no effect."`
 		N                   *int     `json:"n,omitempty" minimum:"1" doc:"1: a question has one answer."`

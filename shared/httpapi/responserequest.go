@@ -20,7 +20,7 @@ type responseInput struct {
 		Instructions       string            `json:"instructions,omitempty" doc:"No effect."`
 		PreviousResponseID string            `json:"previous_response_id,omitempty" maxLength:"64" doc:"The id of a response, or of a question, that this question follows. If it cannot be understood alone, it is understood together with it."`
 		Stream             bool              `json:"stream,omitempty"`
-		MaxOutputTokens    *int              `json:"max_output_tokens,omitempty" minimum:"-1" doc:"Where the text is cut, by the estimate of usage; 0 or -1: nowhere. The list of references after it is whole, and not counted."`
+		MaxOutputTokens    *int              `json:"max_output_tokens,omitempty" minimum:"-1" doc:"Where the text is cut, by the estimate of usage; 0 or -1: nowhere. The list of references after it is whole: only usage counts it."`
 		Metadata           map[string]string `json:"metadata,omitempty" maxProperties:"16" doc:"Is in the reply, and not stored."`
 		Store              *bool             `json:"store,omitempty" doc:"No effect: every question is stored. DELETE /answers/{questionId} removes it."`
 		ToolChoice         any               `json:"tool_choice,omitempty" doc:"auto or none: no tool is called."`

@@ -192,6 +192,20 @@ func (w *Writer) Stream(ctx context.Context, asked Asked, passages []Passage, so
 	return answer, nil
 }
 
+// fewTurns is up to which number one owner may have all turns.
+const fewTurns = 4
+
+// NewTurns returns n turns for Writer.Turns, of which one owner has at most three quarters unless they are few; nil if n is 0.
+func NewTurns(n int) *memory.Pool {
+	switch {
+	case n <= 0:
+		return nil
+	case n <= fewTurns:
+		return memory.NewPool(int64(n), 0)
+	}
+	return memory.NewPool(int64(n), 3)
+}
+
 // begin waits for a turn at the model. The caller calls end after its request.
 func (w *Writer) begin(ctx context.Context) (end func(), _ error) {
 	if w.Turns == nil {

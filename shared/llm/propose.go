@@ -29,16 +29,16 @@ type Proposed struct {
 // The model sees the question and nothing else. Its proposals are only texts to search
 // for: they can name no source and no filter.
 func (w *Writer) Propose(ctx context.Context, task Task, question string) (Proposed, error) {
-	ctx, cancel, err := within(ctx, ProposalTime)
-	if err != nil {
-		return Proposed{}, err
-	}
-	defer cancel()
 	end, err := w.begin(ctx)
 	if err != nil {
 		return Proposed{}, err
 	}
 	defer end()
+	ctx, cancel, err := within(ctx, ProposalTime)
+	if err != nil {
+		return Proposed{}, err
+	}
+	defer cancel()
 	draft, err := w.Model.Compose(ctx, Request{Task: task, Asked: Asked{Question: question}})
 	p := Proposed{InputTokens: draft.InputTokens, OutputTokens: draft.OutputTokens}
 	if err != nil {

@@ -56,6 +56,26 @@ func TestRequestsToAModelTakeTurns(t *testing.T) {
 	})
 }
 
+// TestOneTeamLeavesTurnsToOthers, however slow its drafts are.
+func TestOneTeamLeavesTurnsToOthers(t *testing.T) {
+	t.Parallel()
+	for n, most := range map[int]int{1: 1, 4: 4, 5: 3, 16: 12} {
+		turns := llm.NewTurns(n)
+		got := 0
+		for range n {
+			if turns.Lease("busy").Try(1) == nil {
+				got++
+			}
+		}
+		if got != most {
+			t.Errorf("of %d turns one team has %d, want %d", n, got, most)
+		}
+		if err := turns.Lease("quiet").Try(1); (err == nil) != (most < n) {
+			t.Errorf("of %d turns another team has one: %v", n, err)
+		}
+	}
+}
+
 // TestADraftWithoutATurnIsThrottled: it waits for a bounded time, that of the draft begins after it, and whoever leaves gives up the place.
 func TestADraftWithoutATurnIsThrottled(t *testing.T) {
 	t.Parallel()

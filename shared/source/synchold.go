@@ -38,7 +38,10 @@ func (r *syncRun) hold(ctx context.Context, work func()) error {
 			return lost
 		case <-ticker.C:
 			// Other failures may pass before the lease ends, and saving shows them.
-			if err := r.renewLease(ctx); lost == nil && errors.Is(err, errLeaseLost) {
+			if lost != nil {
+				continue
+			}
+			if err := r.renewLease(ctx); errors.Is(err, errLeaseLost) {
 				lost = err
 				r.cancel()
 			}

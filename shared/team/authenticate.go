@@ -79,7 +79,7 @@ func (s *Service) AuthenticateSession(ctx context.Context, text string, options 
 func (s *Service) Recheck(ctx context.Context, text string, was Principal) error {
 	kind, _, _, _ := ParseKey(text)
 	reading := was.Reader.UserID() != ""
-	now, err := s.authenticate(ctx, text, call{session: kind == KindSession, reading: reading && !was.ActsFor, again: true, ends: was.ExpiresAt})
+	now, err := s.authenticate(ctx, text, call{session: kind == KindSession, reading: reading && !was.ActsFor, again: true, knownEnd: was.ExpiresAt})
 	p := now.Principal
 	if err == nil && was.ActsFor {
 		p, err = s.ActFor(ctx, p, was.UserID, reading, func(context.Context, string) error { return nil })
@@ -98,11 +98,13 @@ const Reading Option = 1
 
 // call is how a key is used.
 type call struct {
-	counted bool       // against the daily quota
-	session bool       // by a browser: a session is needed, and otherwise any key but one
-	reading bool       // documents, so its Reader is needed
-	again   bool       // it is already in use
-	ends    *time.Time // with again: when it expires, as was known before; nil: never
+	counted bool // against the daily quota
+	session bool // by a browser: a session is needed, and otherwise any key but one
+	reading bool // documents, so its Reader is needed
+	again   bool // it is already in use
+	// knownEnd, with again, is when the key expires, as was known when its request began: at or after it, the key is judged as it was just
+	// before. nil: it did not expire.
+	knownEnd *time.Time
 }
 
 func (s *Service) authenticate(ctx context.Context, text string, c call) (Authentication, error) {
@@ -112,8 +114,8 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 	}
 	now, hash := s.Now(), hashSecret(secret)
 	begun := s.known.begin()
-	if c.ends != nil && !now.Before(*c.ends) {
-		now = c.ends.Add(-1)
+	if c.knownEnd != nil && !now.Before(*c.knownEnd) {
+		now = c.knownEnd.Add(-1)
 	}
 	k, inMemory := s.known.get(id, now)
 	if inMemory && (c.again || !k.key.matches(hash, now)) { // rotated since, or a wrong secret

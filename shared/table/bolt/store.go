@@ -142,14 +142,11 @@ func isNew(path string, fresh bool) (bool, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return true, nil
-	case err != nil || !fresh || !info.Mode().IsRegular() || info.Size() >= firstPages*int64(os.Getpagesize()):
+	case err != nil || !fresh || !info.Mode().IsRegular():
 		return false, err
 	}
 	return emptied(path)
 }
-
-// firstPages is how many pages bbolt writes when it makes a file.
-const firstPages = 4
 
 // initialMap returns mapBytes on systems where mapping more than the file costs nothing.
 // Windows would extend the file, and 32 bits have no room for it.

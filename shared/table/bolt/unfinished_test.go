@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"go.etcd.io/bbolt"
+
 	"docent/shared/table"
 	"docent/shared/table/bolt"
 )
@@ -60,6 +62,30 @@ func TestAFileThatItsFirstOpenLeftUnfinishedIsMadeAgain(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestASmallDatabaseOfAnotherMachineIsKept: its pages are smaller than this machine's, or the other way round.
+func TestASmallDatabaseOfAnotherMachineIsKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "docent.db")
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{PageSize: 1024})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := bolt.Open(path, bolt.Options{Fresh: true}); err == nil {
+		s.Close()
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.HasPrefix(after, before[:28]) {
+		t.Errorf("the file begins with %x, want %x: %v", after[:min(28, len(after))], before[:28], err)
 	}
 }
 

@@ -9,9 +9,6 @@ import (
 	"docent/shared/table"
 )
 
-// MaxComment bounds the comment of a Feedback in Unicode code points.
-const MaxComment = 2000
-
 // Rating says whether an answer helped.
 type Rating string
 

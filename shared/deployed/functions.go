@@ -11,8 +11,8 @@ type Function struct {
 	// Roots are the first segments of the paths that lead to it, without slashes,
 	// each with everything below it; nil: it is called by a queue or a schedule.
 	Roots []string
-	// CatchAll: it also gets every path that no function has as a root, the root itself
-	// included, and answers what there is nothing at.
+	// CatchAll: it also gets every path that is under no function's root, including "/",
+	// and replies that nothing exists there.
 	CatchAll bool
 	// Streams: the gateway passes on what it replies while it is written.
 	Streams bool
@@ -21,8 +21,8 @@ type Function struct {
 // HTTP reports whether the function is reached by paths.
 func (f Function) HTTP() bool { return len(f.Roots) > 0 }
 
-// Functions lists every function. Roots next to CatchAll need no route of their own: they
-// are listed so that a test can hold them against the operations.
+// Functions lists every function. The roots of a function with CatchAll need no route of their own:
+// they are listed so that a test can compare them with the operations.
 var Functions = []Function{
 	{Name: "collections", Roots: []string{"collections"}},
 	{Name: "documents", Roots: []string{"documents", "uploads"}},
@@ -42,8 +42,7 @@ var Functions = []Function{
 	{Name: "syncing"},
 }
 
-// FunctionOf is the function that a path leads to, given without the /v1 that all
-// have.
+// FunctionOf returns the function that serves a path. The path is given without its common prefix /v1.
 func FunctionOf(path string) Function {
 	root, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	var rest Function

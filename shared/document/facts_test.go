@@ -25,7 +25,7 @@ func noticed[T any](t *testing.T, equal func(a, b T) bool) {
 		changed := full
 		reflect.ValueOf(&changed).Elem().Field(i).SetZero()
 		if equal(full, changed) {
-			t.Errorf("%T: %s may change unnoticed", full, reflect.TypeFor[T]().Field(i).Name)
+			t.Errorf("%T: %s is not compared by equal, so a change of it would not be stored", full, reflect.TypeFor[T]().Field(i).Name)
 		}
 	}
 }

@@ -802,7 +802,7 @@ func TestEveryOperationIsKnownToReadOrNot(t *testing.T) {
 			case reads < 0 && not >= 0:
 				left = slices.Delete(left, not, not+1)
 			default:
-				t.Errorf("%s %s (%s) must be in one of the two lists", op.Method, path, op.OperationID)
+				t.Errorf("%s %s (%s) must be in exactly one list: readingPatterns if it reads documents, otherwise readsNoDocument in this file", op.Method, path, op.OperationID)
 			}
 		}
 	}

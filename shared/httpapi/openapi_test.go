@@ -25,7 +25,8 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 			}
 			known[op.OperationID] = true
 			if op.Description == "" || op.Summary == "" || !strings.HasSuffix(op.Description, ".") {
-				t.Errorf("%s %s: summary %q, description %q", op.Method, path, op.Summary, op.Description)
+				t.Errorf("%s %s: summary %q, description %q; both are required, and the description, in descriptions of openapitexts.go, ends in a full stop",
+					op.Method, path, op.Summary, op.Description)
 			}
 			for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 				if r := op.Responses[status]; status >= "400" && r.Ref == "" {

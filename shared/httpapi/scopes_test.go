@@ -37,7 +37,7 @@ func keyed(t *testing.T) []operation {
 			pattern := op.Method + " " + path
 			scopes, ok := httpapi.ScopesOf(pattern)
 			if open := httpapi.IsWithoutKey(pattern); open == ok {
-				t.Errorf("%s: without a key %v, in the table of scopes %v", pattern, open, ok)
+				t.Errorf("%s: callable without a key %v, in the table scopes of scopes.go %v; it must be exactly one of the two", pattern, open, ok)
 				continue
 			} else if open {
 				continue

@@ -129,7 +129,8 @@ func importCall(id string) call {
 // without an example fails the test, as does an example without an operation.
 func walk(t *testing.T, all map[string]example, visit func(op *huma.Operation, e example)) {
 	t.Helper()
-	var seen []string
+	var seen, missing []string
+	var visits []func()
 	for path, item := range httpapi.OpenAPI(app.Providers()).Paths {
 		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "PATCH": item.Patch, "DELETE": item.Delete, "HEAD": item.Head, "OPTIONS": item.Options, "TRACE": item.Trace} {
 			if op == nil {
@@ -140,16 +141,24 @@ func walk(t *testing.T, all map[string]example, visit func(op *huma.Operation, e
 			}
 			e, ok := all[op.OperationID]
 			if !ok {
-				t.Errorf("%s %s: operation %s has no example", method, path, op.OperationID)
+				missing = append(missing, op.OperationID+" ("+method+" "+path+")")
 				continue
 			}
 			if e.owned.method != method {
 				t.Errorf("the example of %s is a %s", op.OperationID, e.owned.method)
 			}
 			seen = append(seen, op.OperationID)
-			t.Log(op.OperationID) // the last one before a failure
-			visit(op, e)
+			visits = append(visits, func() {
+				t.Log(op.OperationID) // the last one before a failure
+				visit(op, e)
+			})
 		}
+	}
+	if len(missing) > 0 {
+		t.Fatalf("add a request to the function examples, in this file, for the new operations %s", strings.Join(missing, ", "))
+	}
+	for _, visit := range visits {
+		visit()
 	}
 	for id := range all {
 		if !slices.Contains(seen, id) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
@@ -90,11 +89,4 @@ func check(event *events.APIGatewayProxyRequest) (refused *problem) {
 		event.Path, event.Body = "/", ""
 	}
 	return refused
-}
-
-// SourceIP returns the client's address as the gateway saw it, empty outside of a
-// request.
-func SourceIP(ctx context.Context) string {
-	gateway, _ := core.GetAPIGatewayContextFromContext(ctx)
-	return gateway.Identity.SourceIP
 }

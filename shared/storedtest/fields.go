@@ -68,7 +68,7 @@ func Fields[T any](encode func(T) (table.Item, error), decode func(table.Item) (
 			return fmt.Errorf("decode: %w", err)
 		}
 		if diff := cmp.Diff(given, got, cmp.Exporter(func(reflect.Type) bool { return true })); diff != "" {
-			return fmt.Errorf("a field is not stored (-given +read):\n%s", diff)
+			return fmt.Errorf("a field is not stored; the code that encodes and decodes the item must handle it (-given +read):\n%s", diff)
 		}
 		return nil
 	}

@@ -94,8 +94,9 @@ func TestUsersAreFoundByValue(t *testing.T) {
 	if got, err := o.InactiveUsers(t.Context(), o.team.ID); err != nil || !slices.Equal(got, []string{p.ID}) {
 		t.Errorf("inactive: %v, %v", got, err)
 	}
-	if got, err := o.UserIDs(t.Context(), o.team.ID); err != nil || !slices.Equal(got, []string{o.admin.ID, p.ID, q.ID}) {
-		t.Errorf("ids: %v, %v", got, err)
+	names, err := o.UserNames(t.Context(), o.team.ID)
+	if err != nil || len(names) != 3 || names[0].ID != o.admin.ID || names[1].ID != p.ID || names[2].ID != q.ID {
+		t.Errorf("names: %v, %v", names, err)
 	}
 	if err := o.DeleteProfile(t.Context(), o.team.ID, p); err != nil {
 		t.Fatal(err)

@@ -173,16 +173,6 @@ func (s *Service) UserNames(ctx context.Context, teamID string) ([]UserName, err
 	return slices.CompactFunc(names, func(a, b UserName) bool { return a.ID == b.ID }), nil
 }
 
-// UserIDs returns the ids of all users of the team in order.
-func (s *Service) UserIDs(ctx context.Context, teamID string) ([]string, error) {
-	names, err := s.UserNames(ctx, teamID)
-	ids := make([]string, len(names))
-	for i, n := range names {
-		ids[i] = n.ID
-	}
-	return ids, err
-}
-
 // eachMember calls do with the name and the value of each member of a JSON object, without
 // decoding them. It finds only some faults: this program encoded the object.
 func eachMember(object []byte, do func(name, value []byte)) error {

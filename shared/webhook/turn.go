@@ -42,9 +42,9 @@ func stateKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Events, Partition: endpointList(teamID) + "/state", Sort: id}
 }
 
-// turn is one turn of an endpoint. What it learned changes the endpoint and its state only while it
-// holds the lease. Whoever changes the URL or enables the endpoint again begins another state, without
-// the lease: what was answered before says nothing about what comes.
+// turn is one turn of an endpoint. It changes the endpoint and its state only while it holds the
+// lease. A caller that changes the URL or enables the endpoint again stores a new state without
+// the lease, because earlier replies say nothing about the new URL.
 type turn struct {
 	*Worker
 	teamID   string

@@ -21,7 +21,7 @@ func (ix *Index) repair(ctx context.Context, teamID string, r record, cause erro
 
 func (ix *Index) planRepair(ctx context.Context, teamID string, r record) error {
 	if r.outdated() != "" {
-		return nil // its rebuild is planned
+		return nil // it is marked: its rebuild is planned, or else a merge or the daily round plans it
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), repairTimeout)
 	defer cancel()

@@ -96,6 +96,7 @@ func TestTitlesOfDocumentation(t *testing.T) {
 		"a.md":                 "---\nsort: 3\ntitle: \"Query log\"\n---\n\nText.\n\n# Later\n",
 		"b.md":                 "[![badge](x)](y)\n\nThe library\n===========\n\nText.\n",
 		"c.rst":                "=======\nManuals\n=======\n\nText.\n",
+		"empty.rst":            ".. a comment\n",
 		"d.md":                 "---\nno end of it\n# Not a heading\n",
 		"e.md":                 "Text.\n\n# Late\n",
 		"f.md":                 "===\n\n====\n",

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"docent/shared/rst"
 	"docent/shared/source"
 )
 
@@ -56,7 +57,13 @@ func Item(project, uri, name string, text []byte) *source.Item {
 		return nil
 	}
 	i := &source.Item{URI: uri, Title: name, Body: string(text), SourceType: "code", Project: project}
-	if slices.Contains(documentation, strings.ToLower(path.Ext(name))) && !machineText.MatchString(path.Base(name)) {
+	ending := strings.ToLower(path.Ext(name))
+	if ending == ".rst" {
+		if i.Body = rst.Markdown(i.Body); i.Body == "" {
+			return nil
+		}
+	}
+	if slices.Contains(documentation, ending) && !machineText.MatchString(path.Base(name)) {
 		i.SourceType = "documentation"
 		if title := titleOf(i.Body); title != "" {
 			i.Title = title

@@ -1,4 +1,4 @@
-// Package page turns a Markdown, text or HTML file into what Docent stores: a title and a body in Markdown or plain
+// Package page turns a Markdown, text, reStructuredText or HTML file into what Docent stores: a title and a body in Markdown or plain
 // text, both valid UTF-8. A PDF or Office file stays as it is: Docent reads its text.
 package page
 
@@ -12,6 +12,7 @@ import (
 	"docent/client"
 	"docent/shared/extract"
 	"docent/shared/filter"
+	"docent/shared/rst"
 )
 
 // MaxFile is the maximum size of a file in bytes (10 MB).
@@ -44,6 +45,7 @@ const (
 	unknown kind = iota
 	markdown
 	text
+	restructured
 	markup
 	office // a PDF or Office file
 )
@@ -51,7 +53,7 @@ const (
 // kinds has every supported extension. The help text lists the same.
 var kinds = map[string]kind{
 	".md": markdown, ".markdown": markdown, ".mdx": markdown,
-	".txt": text, ".text": text, ".rst": text,
+	".txt": text, ".text": text, ".rst": restructured,
 	".html": markup, ".htm": markup,
 }
 
@@ -86,6 +88,13 @@ func Read(name string, data []byte) (Page, error) {
 			return Page{}, err
 		}
 		return Page{Title: fileTitle(name), Body: s}, nil
+	case restructured:
+		s, err := decode(data)
+		if err != nil {
+			return Page{}, err
+		}
+		body := rst.Markdown(s)
+		return Page{Title: choose(heading(body), fileTitle(name)), Body: body}, nil
 	case markup:
 		s, err := decodeHTML(data)
 		if err != nil {

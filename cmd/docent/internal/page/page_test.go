@@ -33,6 +33,8 @@ func TestTitles(t *testing.T) {
 		{"thematic break is no front matter", "a.md", "---\ntitle\n---\n# Head\n", "Head"},
 		{"empty heading", "a.md", "#\n\n# Next\n", "Next"},
 		{"text takes the file's name", "Read me first.txt", "# no heading here", "Read me first"},
+		{"reStructuredText heading", "a.rst", "=====\nTitle\n=====\n\ntext", "Title"},
+		{"reStructuredText without a heading", "a-b.rst", "text", "a-b"},
 		{"HTML title", "a.html", "<title> One\n two </title><h1>H</h1>", "One two"},
 		{"HTML without a title", "a.htm", "<h1>Big <b>one</b></h1>", "Big one"},
 		{"HTML with neither", "plain.HTML", "<p>text", "plain"},
@@ -144,6 +146,7 @@ func TestBodies(t *testing.T) {
 		{name: "UTF-32", file: "a.txt", content: "\xff\xfe\x00\x00a\x00\x00\x00", wrong: "UTF-32"},
 		{name: "UTF-16 without a mark", file: "a.txt", content: "a\x00b\x00", wrong: "NUL"},
 		{name: "Latin-1", file: "a.md", content: "caf\xe9", wrong: "not valid UTF-8"},
+		{name: "reStructuredText to Markdown", file: "a.RST", content: "One\n~~~~\n\nRun::\n\n  x\n", body: "# One\n\nRun:\n\n```\nx\n```\n"},
 		{name: "Latin-1 HTML that says so", file: "a.html", content: `<meta charset="iso-8859-1"><p>caf` + "\xe9", body: "café"},
 		{name: "Latin-1 HTML that does not", file: "a.html", content: "<p>caf\xe9", wrong: "not valid UTF-8"},
 		{name: "HTML that lies", file: "a.html", content: `<meta charset="utf-8"><p>caf` + "\xe9", wrong: "not valid UTF-8"},
@@ -186,7 +189,7 @@ func TestBodies(t *testing.T) {
 
 // FuzzRead checks every page against the contract's bounds, whatever the file contains.
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"a.md", "a.txt", "a.html"} {
+	for _, name := range []string{"a.md", "a.txt", "a.rst", "a.html"} {
 		f.Add(name, []byte("---\ntitle: x\n---\n# T\n\n<p>text</p>"))
 		f.Add(name, []byte("\xff\xfea\x00"))
 	}

@@ -1,0 +1,166 @@
+package rst
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	gridBorder   = regexp.MustCompile(`^\+(?:[-=]+\+)+$`)
+	simpleBorder = regexp.MustCompile(`^=+(?: +=+)+$`)
+	columnSpans  = regexp.MustCompile(`^-+(?: +-+)*$`)
+)
+
+// maxColumns is how many columns a table may have that is not drawn with lines around its cells.
+const maxColumns = 100
+
+// row is a row of a table: the lines of each cell.
+type row [][]string
+
+// gridLength returns the number of lines of the table at the beginning that is drawn with lines around its cells, or 0.
+func gridLength(lines []string) int {
+	n := 0
+	for gridBorder.MatchString(lines[0]) && n < len(lines) && lines[n] != "" && strings.ContainsRune("+|", rune(lines[n][0])) {
+		n++
+	}
+	if n < 3 {
+		return 0
+	}
+	return n
+}
+
+// simpleLength returns the number of lines of the table at the beginning that has lines above and below only, or 0.
+func simpleLength(lines []string) int {
+	if strings.Count(lines[0], " =") >= maxColumns {
+		return 0
+	}
+	for n := 1; n < len(lines); n++ {
+		if simpleBorder.MatchString(lines[n]) && (n+1 == len(lines) || lines[n+1] == "") {
+			return n + 1
+		}
+	}
+	return 0
+}
+
+// table converts a table that is drawn. One with cells over several columns or rows stays as it is drawn.
+func (d *document) table(lines []string, depth int) block {
+	if lines[0][0] == '=' {
+		rows, header := simpleRows(lines)
+		return d.markdownTable(rows, header, depth)
+	}
+	rows, header, plain := gridRows(lines)
+	if !plain {
+		return fenced("", lines)
+	}
+	return d.markdownTable(rows, header, depth)
+}
+
+// gridRows returns the rows of a table with lines around its cells, and reports whether the first row is its head and whether
+// no cell is in several columns or rows.
+func gridRows(lines []string) (rows []row, header, plain bool) {
+	var at []int // the columns of the lines
+	for i, c := range lines[0] {
+		if c == '+' {
+			at = append(at, i)
+		}
+	}
+	var open row
+	for _, line := range lines {
+		text := []rune(line)
+		border := gridBorder.MatchString(line)
+		if len(text) != at[len(at)-1]+1 {
+			return nil, false, false
+		}
+		if border && open != nil {
+			rows = append(rows, open)
+			header = header || strings.Contains(line, "=") && len(rows) == 1
+		}
+		if border {
+			open = make(row, len(at)-1)
+		}
+		for i, column := range at {
+			if border && text[column] != '+' || !border && text[column] != '|' {
+				return nil, false, false
+			}
+			if !border && i > 0 {
+				open[i-1] = append(open[i-1], string(text[at[i-1]+1:column]))
+			}
+		}
+	}
+	return rows, header, true
+}
+
+// simpleRows returns the rows of a table with lines above and below only, and reports whether the first row is its head.
+// A row without text in its first column continues the one above.
+func simpleRows(lines []string) (rows []row, header bool) {
+	var starts []int
+	for i := range lines[0] {
+		if lines[0][i] == '=' && (i == 0 || lines[0][i-1] == ' ') {
+			starts = append(starts, i)
+		}
+	}
+	borders, first := 0, true // whether the next row is the first below a border
+	for _, line := range lines {
+		if simpleBorder.MatchString(line) {
+			borders++
+			header = header || borders == 3
+			first = true
+			continue
+		}
+		if line == "" || columnSpans.MatchString(line) {
+			continue
+		}
+		cells := make(row, len(starts))
+		text := []rune(line)
+		for i, start := range starts {
+			end := len(text)
+			if i+1 < len(starts) {
+				end = min(end, starts[i+1])
+			}
+			if start < end {
+				cells[i] = []string{string(text[start:end])}
+			}
+		}
+		if !first && (cells[0] == nil || strings.TrimSpace(cells[0][0]) == "") {
+			above := rows[len(rows)-1]
+			for i := range above {
+				above[i] = append(above[i], cells[i]...)
+			}
+			continue
+		}
+		rows, first = append(rows, cells), false
+	}
+	return rows, header
+}
+
+// markdownTable converts rows. Without a header the head of the table is empty.
+func (d *document) markdownTable(rows []row, header bool, depth int) block {
+	if !header {
+		rows = slices.Insert(rows, 0, row{})
+	}
+	columns := 0
+	for _, cells := range rows {
+		columns = max(columns, len(cells))
+	}
+	var b strings.Builder
+	for i, cells := range rows {
+		for _, cell := range cells {
+			b.WriteString("| " + d.cell(cell, depth) + " ")
+		}
+		if i == 0 {
+			b.WriteString(strings.Repeat("| ", columns-len(cells)) + "|\n" + strings.Repeat("| --- ", columns))
+		}
+		b.WriteString("|\n")
+	}
+	return block{text: strings.TrimSuffix(b.String(), "\n")}
+}
+
+// cell converts the lines of a cell to one line.
+func (d *document) cell(lines []string, depth int) string {
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	text := strings.Join(strings.Fields(join(d.blocks(dedent(lines), depth+1))), " ")
+	return strings.ReplaceAll(text, "|", `\|`)
+}

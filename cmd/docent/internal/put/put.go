@@ -59,7 +59,7 @@ type Config struct {
 // the summary and are not an error.
 func Run(ctx context.Context, c Config) (Summary, error) {
 	start := c.Now()
-	r := run{Config: c, uploads: make(chan struct{}, parallelUploads), unknown: map[string]bool{}}
+	r := run{Config: c, uploads: make(chan struct{}, parallelUploads), unknown: map[string]bool{}, leftOut: leftOut{}}
 	r.sum.DryRun = c.DryRun
 	err := r.all(ctx)
 	r.sum.finish(c.Now().Sub(start))
@@ -83,9 +83,10 @@ type run struct {
 	done      int
 	unreached int             // files in a row that reached no server
 	unknown   map[string]bool // names of access that a warning was about
-	unread    []reading       // files whose text the server reads
-	waiting   int             // of them, those that are no longer waited for
-	finished  time.Time       // when the last of them was read
+	leftOut   leftOut
+	unread    []reading // files whose text the server reads
+	waiting   int       // of them, those that are no longer waited for
+	finished  time.Time // when the last of them was read
 }
 
 func (r *run) all(ctx context.Context) error {
@@ -117,6 +118,7 @@ func (r *run) all(ctx context.Context) error {
 		return err
 	}
 	err = r.files(ctx, tree.Files)
+	r.warnLeftOut()
 	if err == nil && r.Delete {
 		err = r.deletions(ctx, tree, listed)
 	}
@@ -310,11 +312,11 @@ func (r *run) warnUnknown(names []string) {
 	}
 }
 
-// metadata returns the metadata of a file. It warns of front matter that metadata cannot hold.
+// metadata returns the metadata of a file. It notes front matter that metadata cannot hold.
 func (r *run) metadata(f walk.File, p page.Page) (filter.Metadata, error) {
 	if len(p.LeftOut) > 0 {
 		r.mu.Lock()
-		r.Warn(fmt.Sprintf("%s: not kept as metadata: %s", f.Path, strings.Join(p.LeftOut, ", ")))
+		r.leftOut.add(f.Path, p.LeftOut)
 		r.mu.Unlock()
 	}
 	all := filter.Metadata{}

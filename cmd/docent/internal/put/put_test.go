@@ -144,7 +144,10 @@ func TestMetadataOfFlagsAndFrontMatter(t *testing.T) {
 		t.Errorf("metadata %s after a run without", got)
 	}
 	b.write("c.md", "---\nmy-key: 1\nversion: 3\n---\ntext")
-	if _, err := put.Run(t.Context(), b.config); err != nil || len(b.warned) != 1 || !strings.Contains(b.warned[0], "c.md: not kept as metadata: my-key") {
+	b.write("d.md", "---\nmy-key: 1\nnested: {a: 1}\n---\ntext")
+	if _, err := put.Run(t.Context(), b.config); err != nil || len(b.warned) != 2 ||
+		!strings.Contains(b.warned[0], "not kept as metadata: my-key in the front matter of 2 files, such as ") || !strings.HasSuffix(b.warned[0], "c.md") ||
+		!strings.Contains(b.warned[1], "nested in the front matter of ") || !strings.HasSuffix(b.warned[1], "d.md") {
 		t.Errorf("warnings %q, %v", b.warned, err)
 	}
 	b.config.Metadata, b.warned = filter.Metadata{"x": filter.Bool(true)}, nil

@@ -21,11 +21,14 @@ const maxRole = 100
 // scanner converts the markup within a paragraph.
 type scanner struct {
 	*document
-	text   string
-	at     int
-	out    strings.Builder
-	names  bool    // what is put for names has none that are looked up again
-	closed [3]bool // whether a search found no end of a name in one backtick, or in two
+	text string
+	at   int
+	out  strings.Builder
+	// names says whether substitutions and the titles of labels are looked up. They are not within what was put for one: it could
+	// name itself.
+	names bool
+	// unclosed says, by the number of backticks, that no further ones end a text in them, so that they are looked for once.
+	unclosed [3]bool
 }
 
 // inline converts the markup within a text.
@@ -191,13 +194,13 @@ func (s *scanner) quoted(rest, role string) int {
 	return n
 }
 
-// end returns where mark is in text, or -1. It looks once for a mark that is missing.
+// end returns where mark, one or two backticks, is in text, or -1.
 func (s *scanner) end(text, mark string) int {
-	if s.closed[len(mark)] {
+	if s.unclosed[len(mark)] {
 		return -1
 	}
 	end := strings.Index(text, mark)
-	s.closed[len(mark)] = end < 0
+	s.unclosed[len(mark)] = end < 0
 	return end
 }
 

@@ -19,7 +19,7 @@ type document struct {
 	addresses     map[string]string // of names, as in "name_"
 	titles        map[string]string // of the sections that labels name
 	substitutions map[string]string // of "|name|"
-	spare         int               // how many more bytes may be put for names
+	spare         int               // how many bytes may still be put for names
 }
 
 // block is a part of the result without a blank line around it.
@@ -139,7 +139,8 @@ func backticks(text string) int {
 	return most
 }
 
-// spend reports whether a text may be put for a name: a short name could otherwise make a large text of a small one.
+// spend takes text from the bytes that may be put for names, and reports whether there were enough. Without this bound a short
+// name, often repeated, would make a small text very large.
 func (d *document) spend(text string) bool {
 	if len(text) > d.spare {
 		return false

@@ -67,7 +67,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// hostile are texts that n makes larger, which a careless conversion would read again for each of their parts or make much larger.
+// hostile are texts whose size is in proportion to n. A careless conversion would read them again for each of their parts, or make
+// them much larger.
 var hostile = map[string]func(n int) string{
 	"nested lists":         func(n int) string { return strings.Repeat("- ", n) + "x" },
 	"stairs down":          func(n int) string { return stairs(n, -1) },

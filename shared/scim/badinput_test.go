@@ -62,6 +62,7 @@ func TestBadInputChangesNothing(t *testing.T) {
 		"a member without a value for all":        {"PATCH", "/Groups/" + group, message(`{"op":"replace","path":"members","value":[{"value":""}]}`), 400, "invalidValue"},
 		"a member that is null for all":           {"PATCH", "/Groups/" + group, message(`{"op":"replace","value":{"members":[null]}}`), 400, "invalidValue"},
 		"a member that is empty for all":          {"PUT", "/Groups/" + group, `{"displayName":"g","members":[{"value":"` + id + `"},""]}`, 400, "invalidValue"},
+		"empty text for all members":              {"PUT", "/Groups/" + group, `{"displayName":"g","members":""}`, 400, "invalidValue"},
 		"a member without a value, removed":       {"PATCH", "/Groups/" + group, message(`{"op":"remove","path":"members","value":[{"value":null}]}`), 400, "invalidValue"},
 		"a sort by nothing that is there":         {"GET", "/Users?sortBy=nope", "", 400, "invalidValue"},
 		"a body for what takes none of that kind": {"POST", "/Schemas", `{}`, 405, ""},

@@ -127,7 +127,7 @@ func (a *Attribute) coerce(value any) (any, error) {
 	if a.Multi {
 		elements, ok := value.([]any)
 		switch {
-		case value == "": // templates of providers write unset attributes so
+		case value == "" && a.Name != "members": // templates of providers write unset attributes so
 			return nil, nil
 		case !ok:
 			elements = []any{value}

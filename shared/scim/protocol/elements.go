@@ -82,6 +82,9 @@ func (r AttributeRef) replaceSome(attributes map[string]any, list []any, o Opera
 			next := map[string]any{}
 			if o.Op == "add" {
 				next = maps.Clone(element)
+				if r.Attr.Name == "members" && with["value"] != nil && with["value"] != element["value"] { // all would become one
+					return Bad(Mutability, "value of an element cannot be changed; add the member without a filter.")
+				}
 			}
 			maps.Copy(next, with)
 			if element = next; element["primary"] == true {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/jsoninput"
 	"docent/shared/table"
 )
 
@@ -250,17 +251,14 @@ func (q Query) times() (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// parseTime parses a time to the millisecond, the precision of the feed. It rejects years over
-// 9999, which would not sort, and moves times before 1970 to 1970.
+// parseTime parses a time to the millisecond, the precision of the feed. It moves times before
+// 1970 to 1970.
 func parseTime(text string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339, strings.ToUpper(text)) // t and z are allowed (RFC 3339 section 5.6)
+	t, err := jsoninput.ParseTime(text)
 	if err != nil {
 		return t, fmt.Errorf("read a time: %w", err)
 	}
 	t = t.UTC().Truncate(time.Millisecond)
-	if t.Year() > 9999 {
-		return t, errors.New("read a time: the year is out of range")
-	}
 	if epoch := time.Unix(0, 0).UTC(); t.Before(epoch) {
 		return epoch, nil
 	}

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"docent/shared/jsoninput"
 )
 
 // Value is what a document has under one name of its metadata: a string, a number, a boolean or a list of
@@ -202,10 +203,6 @@ func timeOf(text string) (time.Time, bool) {
 		t, err := time.Parse(time.DateOnly, text)
 		return t, err == nil
 	}
-	t, err := time.Parse(time.RFC3339, text)
-	return t, err == nil && strictTime.MatchString(text)
+	t, err := jsoninput.ParseTime(text)
+	return t, err == nil
 }
-
-// strictTime leaves out what time.Parse takes for a time beyond RFC 3339: fractions after a comma, hours of one digit,
-// and offsets of a day or more.
-var strictTime = regexp.MustCompile(`^.{10}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)

@@ -93,6 +93,7 @@ func OpenAPI(providers []source.Provider) *huma.OpenAPI {
 	describeNotModified(doc)
 	describeUnparsed(doc)
 	describeFilters(doc)
+	describeTimes(doc)
 	describeChat(doc)
 	describeResponses(doc)
 	describeEventTypes(doc)
@@ -172,11 +173,12 @@ func config() huma.Config {
 	c.DefaultFormat = "application/json"
 	c.Info.Description = "Answers questions from a team's own documents and says where each answer comes from.\n\n" +
 		"In a JSON body null stands for an optional member that is left out; in a merge patch it removes the member, and is refused " +
-		"where the member cannot be removed. 1.0 and 1e2 are integers."
+		"where the member cannot be removed. 1.0 and 1e2 are integers. Times are those of RFC 3339, where t and z may stand for T and Z."
 	c.Info.Contact = &huma.Contact{Name: "Docent"}
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
 	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[filter.Metadata](), reflect.TypeFor[Metadata]())
+	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[time.Time](), reflect.TypeFor[Time]())
 	c.Components.Schemas.RegisterTypeAlias(reflect.TypeFor[filter.Filter](), reflect.TypeFor[Filter]())
 	c.Servers = []*huma.Server{{URL: "/v1"}}
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{

@@ -96,6 +96,12 @@ func unmarshalExact(data []byte, into any) error {
 				continue
 			}
 		}
+		if isTime, err := decodeTime(name, text, member); isTime {
+			if err != nil {
+				return err
+			}
+			continue
+		}
 		if err := json.Unmarshal(wholeNumber(text, field.Type), member); err != nil {
 			return faultIn(name, err)
 		}

@@ -1,5 +1,5 @@
 // Package jsoninput checks JSON from clients before it is decoded, and reads its
-// integers. A few bytes of JSON can decode into hundreds of bytes of memory: "{},"
+// integers and times. A few bytes of JSON can decode into hundreds of bytes of memory: "{},"
 // repeated is an object each time. A Walker counts what a decoder would allocate.
 package jsoninput
 

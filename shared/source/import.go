@@ -220,7 +220,7 @@ func parseItem(raw []byte) (Item, error) {
 		if string(text) == "null" {
 			return Item{}, fmt.Errorf("%s must be a text", name) // those of other types are optional
 		}
-		if err := json.Unmarshal(text, member); err != nil {
+		if err := decodeMember(text, member); err != nil {
 			want := "a text"
 			switch member.(type) {
 			case *[]string:
@@ -237,6 +237,20 @@ func parseItem(raw []byte) (Item, error) {
 	}
 	i.State = strings.ToLower(i.State)
 	return i, i.check()
+}
+
+// decodeMember decodes the text of a member of an item.
+func decodeMember(text []byte, member any) error {
+	at, isTime := member.(*time.Time)
+	if !isTime {
+		return json.Unmarshal(text, member)
+	}
+	var given string
+	err := json.Unmarshal(text, &given)
+	if err == nil {
+		*at, err = jsoninput.ParseTime(given)
+	}
+	return err
 }
 
 // Line returns i as a line of an import, without the line break.

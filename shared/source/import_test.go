@@ -147,6 +147,8 @@ func TestBoundsOfAnItem(t *testing.T) {
 		{"labels that are a text", set("labels", `"x"`), "labels must be a list of texts"},
 		{"the first year", set("createdAt", `"1970-01-01T00:00:00Z"`), ""},
 		{"a year before", set("createdAt", `"1969-12-31T23:59:59Z"`), "times"},
+		{"a time in lower case", set("createdAt", `"2026-01-02t03:04:05z"`), ""},
+		{"a time with a comma", set("createdAt", `"2026-01-02T03:04:05,5Z"`), "createdAt must be a time"},
 		{"a time of another form", set("closedAt", `"yesterday"`), "closedAt must be a time"},
 		{"a state of documentation", set("state", `"open"`), "state"},
 		{"a state of an issue", func(line string) string { return set("state", `"Closed"`)(replaced("documentation", "issue")(line)) }, ""},

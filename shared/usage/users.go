@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/jsoninput"
 )
 
 // User has the activity of one user in a span of time.
@@ -84,9 +85,9 @@ func ParseZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// ParseTime parses an RFC 3339 time, also with t and z (section 5.6), or a date in zone.
+// ParseTime parses a time as jsoninput.ParseTime does, or a date in zone.
 func ParseTime(field, text string, zone *time.Location) (time.Time, error) {
-	if t, err := time.Parse(time.RFC3339, strings.ToUpper(text)); err == nil && t.Year() > 0 && t.Year() < 9999 {
+	if t, err := jsoninput.ParseTime(text); err == nil && t.Year() > 0 && t.Year() < 9999 {
 		return t, nil
 	}
 	t, err := time.ParseInLocation(time.DateOnly, text, zone)

@@ -132,6 +132,28 @@ func parseFault() []byte {
 	return out
 }
 
+// isNoMessage reports whether the members of a message are those of no kind of it: there is no method, as requests
+// and notifications have, and no result or error, as responses have. The protocol's library takes it for a response.
+func isNoMessage(members map[string]json.RawMessage) bool {
+	for _, name := range []string{"method", "result", "error"} {
+		if _, given := members[name]; given {
+			return false
+		}
+	}
+	return true
+}
+
+// noMessageFault returns the response to an object with an id that is no message (JSON-RPC 2.0 section 5.1). It returns
+// false for anything else.
+func noMessageFault(body []byte) ([]byte, bool) {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(body, &members) != nil || !isNoMessage(members) {
+		return nil, false
+	}
+	out, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": members["id"], "error": rpcFault{Code: rpcInvalidRequest}.public()})
+	return out, err == nil
+}
+
 // callFault returns the response to a valid call that the protocol's library refused in
 // plain text because its method is unknown or params are missing. It returns false if body
 // is not a single call with an id.

@@ -84,6 +84,11 @@ func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 		media, _, _ := mime.ParseMediaType(held.header.Get("Content-Type"))
 		reply := held.body.Bytes()
 		switch {
+		case held.status == http.StatusAccepted:
+			if fault, ok := noMessageFault(start); ok {
+				held.header.Set("Content-Type", "application/json")
+				held.status, reply = http.StatusOK, fault
+			}
 		case one.followed:
 			held.header.Set("Content-Type", "application/json")
 			held.status, reply = http.StatusOK, parseFault()

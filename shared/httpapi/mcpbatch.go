@@ -17,6 +17,8 @@ const (
 	maxToolCalls = 1
 )
 
+var errNoMessage = errors.New("an element is no message")
+
 // limitBatch returns body. It returns an error for a batch beyond the limits, of which no message is handled.
 func limitBatch(body io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(body)
@@ -45,6 +47,10 @@ func readBatch(body io.Reader) (io.Reader, error) {
 	for err == nil && d.More() {
 		var m map[string]json.RawMessage
 		if err = d.Decode(&m); err != nil {
+			break
+		}
+		if isNoMessage(m) {
+			err = errNoMessage
 			break
 		}
 		if callsTool(m) {

@@ -77,6 +77,21 @@ func TestFaultsOfTheProtocol(t *testing.T) {
 	}
 }
 
+// TestAnObjectWithoutAMethodIsNoRequest: nor is it a response, which would be taken without a reply.
+func TestAnObjectWithoutAMethodIsNoRequest(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, body := range []string{`{"jsonrpc":"2.0","id":7}`, `{"jsonrpc":"2.0","id":7,"params":{"a":1}}`, `{"jsonrpc":"2.0","id":7,"METHOD":"ping"}`} {
+		if got := a.rpc(acme.key, body, nil); got.Error == nil || got.Error.Code != -32600 || string(got.ID) != "7" {
+			t.Errorf("%s: %+v", body, got)
+		}
+		batch := `[{"jsonrpc":"2.0","id":1,"method":"ping"},` + body + `]`
+		a.do(call{"POST", "/mcp", acme.key, batch, nil}).wantCode(t, 400, "invalid-request")
+	}
+	a.do(call{"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","id":7,"result":{}}`, nil}).want(t, 202)
+}
+
 // TestNothingFollowsAMessage: what comes after it is a parse error, and the message is not run.
 func TestNothingFollowsAMessage(t *testing.T) {
 	t.Parallel()

@@ -272,6 +272,9 @@ func pointer(location string) string {
 func faultOf(message string) string {
 	const most = 500 // more than any list of values
 	message = reworded.Replace(message)
+	if strings.Contains(message, "cannot unmarshal number") && strings.Contains(message, "of type float64") {
+		return "has a number that is too large"
+	}
 	for _, leak := range []string{"invalid character", "cannot unmarshal", "unexpected end of JSON"} {
 		if strings.Contains(message, leak) {
 			return "is not well-formed JSON of the expected type"

@@ -17,6 +17,7 @@ func TestFaultsReadAlike(t *testing.T) {
 		call           call
 		pointer, fault string
 	}{
+		{"a huge number", call{"POST", "/collections", acme.key, `{"name":"a","description":"b","unknown":1e400}`, nil}, "", "the body has a number that is too large"},
 		{"no JSON", call{"POST", "/collections", acme.key, `{`, nil}, "", "the body is not well-formed JSON of the expected type"},
 		{"a missing member", call{"POST", "/collections", acme.key, `{"name":"wiki"}`, nil}, "/description", "is required"},
 		{"too short", call{"POST", "/collections", acme.key, `{"name":"","description":"d"}`, nil}, "/name", "must not be empty"},

@@ -96,6 +96,8 @@ func (h *administration) createKey(ctx context.Context, in *createKeyInput) (*se
 	if err != nil {
 		return nil, err
 	}
+	in.Body.UserID = canonicalID(in.Body.UserID)
+	canonicalIDs(in.Body.DataSourceIDs)
 	k, secret, err := h.Teams.CreateKey(ctx, p.TeamID, in.Body.NewKey)
 	if err != nil {
 		return nil, err

@@ -134,11 +134,11 @@ func (h *answers) ask(ctx context.Context, in *askInput) (*struct{}, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := strings.ToLower(in.ID)
+	id := in.ID
 	if !answer.ValidID(id) {
 		return nil, apierr.BadField("/path/questionId", "must be a UUID")
 	}
-	q := answer.Question{ID: id, Text: in.Body.Question, Filter: in.Body.Filter.OrNil(), Previous: strings.ToLower(in.Body.PreviousQuestionID), RequestID: requestFrom(ctx).id}
+	q := answer.Question{ID: id, Text: in.Body.Question, Filter: in.Body.Filter.OrNil(), Previous: canonicalID(in.Body.PreviousQuestionID), RequestID: requestFrom(ctx).id}
 	if wantsEvents(ctx) {
 		return nil, h.stream(ctx, p, q)
 	}
@@ -171,14 +171,14 @@ func (h *answers) get(ctx context.Context, in *getAnswerInput) (*getAnswerOutput
 		return nil, err
 	}
 	if wantsEvents(ctx) {
-		return h.replay(ctx, p, strings.ToLower(in.ID), in.LastEventID)
+		return h.replay(ctx, p, in.ID, in.LastEventID)
 	}
 	out := &getAnswerOutput{Status: http.StatusOK}
 	wait, wanted := waitOf(in.Prefer)
 	if wanted {
 		out.PreferenceApplied = fmt.Sprintf("wait=%d", wait/time.Second)
 	}
-	a, err := h.Answers.Await(ctx, p.TeamID, askerOf(p), strings.ToLower(in.ID), wait)
+	a, err := h.Answers.Await(ctx, p.TeamID, askerOf(p), in.ID, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (h *answers) rate(ctx context.Context, in *rateInput) (*struct{}, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.Answers.Rate(ctx, p.TeamID, askerOf(p), strings.ToLower(in.ID), answer.Feedback{Rating: in.Body.Rating, Comment: in.Body.Comment})
+	return nil, h.Answers.Rate(ctx, p.TeamID, askerOf(p), in.ID, answer.Feedback{Rating: in.Body.Rating, Comment: in.Body.Comment})
 }
 
 func (h *answers) delete(ctx context.Context, in *QuestionPath) (*struct{}, error) {
@@ -233,7 +233,7 @@ func (h *answers) delete(ctx context.Context, in *QuestionPath) (*struct{}, erro
 	if err != nil {
 		return nil, err
 	}
-	return nil, h.Answers.Delete(ctx, p.TeamID, askerOf(p), strings.ToLower(in.ID))
+	return nil, h.Answers.Delete(ctx, p.TeamID, askerOf(p), in.ID)
 }
 
 // waitOf reads the preference wait (RFC 7240 section 4.3), cut to maxWait. A

@@ -120,7 +120,9 @@ func newMux(room *memory.Room) *mux {
 
 // HandleFunc registers an operation; huma calls it.
 func (m *mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
+	canonicalize := canonicalPath(pattern)
 	m.ServeMux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		canonicalize(r)
 		if err := m.serve(w, r, pattern, handler); err != nil {
 			writeError(w, r, err)
 		}
@@ -173,7 +175,8 @@ func config() huma.Config {
 	c.DefaultFormat = "application/json"
 	c.Info.Description = "Answers questions from a team's own documents and says where each answer comes from.\n\n" +
 		"In a JSON body null stands for an optional member that is left out; in a merge patch it removes the member, and is refused " +
-		"where the member cannot be removed. 1.0 and 1e2 are integers. Times are those of RFC 3339, where t and z may stand for T and Z."
+		"where the member cannot be removed. 1.0 and 1e2 are integers. Times are those of RFC 3339, where t and z may stand for T and Z. " +
+		"An id that is a UUID may be written in upper case, except in SCIM; replies have it in lower case."
 	c.Info.Contact = &huma.Contact{Name: "Docent"}
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)

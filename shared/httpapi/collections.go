@@ -20,7 +20,7 @@ func (h *collections) routes(api huma.API) {
 	register(api, huma.Operation{OperationID: "createCollection", Method: http.MethodPost, Path: "/collections",
 		Summary: "Create a collection", Tags: tags, DefaultStatus: http.StatusCreated, Errors: []int{409}}, h.create)
 	register(api, huma.Operation{OperationID: "getCollection", Method: http.MethodGet, Path: "/collections/{collectionId}",
-		Summary: "Get a collection", Tags: tags, Errors: []int{404}}, h.get)
+		Summary: "Get a collection", Tags: tags, Errors: []int{404, 412}}, h.get)
 	register(api, huma.Operation{OperationID: "updateCollection", Method: http.MethodPatch, Path: "/collections/{collectionId}",
 		Summary: "Change a collection", Tags: tags, Errors: []int{404, 412}}, h.update)
 	register(api, huma.Operation{OperationID: "deleteCollection", Method: http.MethodDelete, Path: "/collections/{collectionId}",

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/google/uuid"
 
 	"docent/shared/apierr"
 	"docent/shared/filter"
@@ -80,10 +79,11 @@ type Within struct {
 // caller returns who asks, restricted to the data sources of w.
 func (w Within) caller(p team.Principal) (question.Caller, error) {
 	for i, id := range w.DataSourceIDs {
-		if uuid.Validate(id) != nil {
+		if !isUUID(id) {
 			return question.Caller{}, apierr.BadField(fmt.Sprintf("/dataSourceIds/%d", i), "must be the id of a data source")
 		}
 	}
+	canonicalIDs(w.DataSourceIDs)
 	return askedBy(p).Within(w.DataSourceIDs), nil
 }
 

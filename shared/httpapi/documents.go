@@ -30,7 +30,7 @@ func (h *documents) routes(api huma.API) {
 	register(api, huma.Operation{OperationID: "putDocument", Method: http.MethodPut, Path: "/documents",
 		Summary: "Create, replace or move a document", Tags: tags, Errors: []int{404, 412}}, h.put)
 	register(api, huma.Operation{OperationID: "getDocument", Method: http.MethodGet, Path: "/documents/{documentId}",
-		Summary: "Get a document", Tags: tags, Errors: []int{404}}, h.get)
+		Summary: "Get a document", Tags: tags, Errors: []int{404, 412}}, h.get)
 	h.originalRoute(api)
 	register(api, huma.Operation{OperationID: "getDocumentAccess", Method: http.MethodGet, Path: "/documents/{documentId}/access",
 		Summary: "Find out whether a person may read a document", Tags: tags, Errors: []int{400, 404}}, h.access)
@@ -77,6 +77,7 @@ func (h *documents) list(ctx context.Context, in *listDocumentsInput) (*listDocu
 	if err != nil {
 		return nil, err
 	}
+	in.CollectionID = canonicalID(in.CollectionID)
 	slice, err := h.Documents.List(ctx, p.TeamID,
 		document.Filter{CollectionID: in.CollectionID, Who: whoOf(p)}, w)
 	if err != nil {
@@ -120,6 +121,7 @@ func (h *documents) put(ctx context.Context, in *putDocumentInput) (*putDocument
 	if err != nil {
 		return nil, err
 	}
+	in.Body.CollectionID, in.Body.Upload = canonicalID(in.Body.CollectionID), canonicalID(in.Body.Upload)
 	if err := h.checkURI(ctx, p, in.Body.URI); err != nil {
 		return nil, err
 	}

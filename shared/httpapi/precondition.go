@@ -19,16 +19,17 @@ type Conditions struct {
 
 func (c Conditions) check() func(version int64) error { return preconditions(c.IfMatch, c.IfNoneMatch) }
 
+var errStale = apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "The resource does not match If-Match or If-None-Match.")
+
 // preconditions returns the check of If-Match and If-None-Match against the
 // current version of a resource, 0 when it does not exist (RFC 9110 section 13.1).
 func preconditions(ifMatch, ifNoneMatch string) func(version int64) error {
-	failed := apierr.New(apierr.Stale, apierr.CodePreconditionFailed, "The resource does not match If-Match or If-None-Match.")
 	return func(version int64) error {
 		if ifMatch != "" && (version == 0 || !listsTag(ifMatch, etag(version), false)) {
-			return failed
+			return errStale
 		}
 		if ifNoneMatch != "" && version != 0 && listsTag(ifNoneMatch, etag(version), true) {
-			return failed
+			return errStale
 		}
 		return nil
 	}

@@ -1,6 +1,9 @@
 package httpapi_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestIfNoneMatchForbidsAChange: a condition is never ignored (RFC 9110 section 13.1.2), least of all by a DELETE.
 func TestIfNoneMatchForbidsAChange(t *testing.T) {
@@ -24,5 +27,63 @@ func TestIfNoneMatchForbidsAChange(t *testing.T) {
 		a.do(call{"PATCH", path, acme.key, name, other}).want(t, 200)
 		a.do(call{"DELETE", path, acme.key, nil, other}).want(t, 204)
 		a.do(call{"DELETE", path, acme.key, nil, map[string]string{"If-None-Match": "*"}}).want(t, 204)
+	}
+}
+
+// TestIfMatchIsObeyedByAGet: it is not performed if the condition is false (RFC 9110 section 13.1.1), which is decided before
+// If-None-Match.
+func TestIfMatchIsObeyedByAGet(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	wiki := a.newCollection(acme.key, "wiki")
+	document := a.putDocument(acme.key, wiki, "https://x.test/1", "One", "1")
+	for _, path := range []string{"/documents/" + document, "/collections/" + wiki} {
+		tag := a.do(call{"GET", path, acme.key, nil, nil}).want(t, 200).Header.Get("ETag")
+		for match, status := range map[string]int{"*": 200, tag: 200, `"0", ` + tag: 200, `"0"`: 412, "W/" + tag: 412, "0": 412} {
+			r := a.do(call{"GET", path, acme.key, nil, map[string]string{"If-Match": match}}).want(t, status)
+			if status == 412 && r.text(t, "code") != "precondition-failed" {
+				t.Errorf("%s: %s", match, r.body)
+			}
+			a.do(call{"HEAD", path, acme.key, nil, map[string]string{"If-Match": match}}).want(t, status)
+		}
+		a.do(call{"GET", path, acme.key, nil, map[string]string{"If-Match": `"0"`, "If-None-Match": tag}}).want(t, 412)
+		a.do(call{"GET", path, acme.key, nil, map[string]string{"If-Match": tag, "If-None-Match": tag}}).want(t, 304)
+		a.do(call{"GET", path[:len(path)-1], acme.key, nil, map[string]string{"If-Match": `"0"`}}).want(t, 404)
+	}
+}
+
+// TestUUIDsInUpperCase: an id means the same in either case, to a DELETE too, whose reply does not say whether there
+// was something.
+func TestUUIDsInUpperCase(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	wiki := a.newCollection(acme.key, "wiki")
+	upper := strings.ToUpper(wiki)
+	document := a.putDocument(acme.key, upper, "https://x.test/1", "One", "1")
+	a.drain()
+	var list []struct{ CollectionID string }
+	a.do(call{"GET", "/documents?collectionId=" + upper, acme.key, nil, nil}).want(t, 200).json(t, &list)
+	if len(list) != 1 || list[0].CollectionID != wiki {
+		t.Errorf("documents of the collection: %v", list)
+	}
+	within := map[string]any{"query": "One", "dataSourceIds": []string{upper}}
+	if got := a.do(call{"POST", "/context/search", acme.key, within, nil}).want(t, 200).found(t); len(got) != 1 {
+		t.Errorf("found %v", got)
+	}
+	for _, other := range []string{"{" + wiki + "}", "urn:uuid:" + wiki, strings.ReplaceAll(wiki, "-", "")} {
+		within["dataSourceIds"] = []string{other}
+		a.do(call{"POST", "/context/search", acme.key, within, nil}).wantCode(t, 400, "invalid-request")
+	}
+	key := map[string]any{"kind": "team", "name": "bot", "dataSourceIds": []string{upper}}
+	if got := a.do(call{"POST", "/api-keys", acme.pat, key, nil}).want(t, 201); !strings.Contains(string(got.body), wiki) {
+		t.Errorf("the key: %s", got.body)
+	}
+	for _, path := range []string{"/documents/", "/collections/"} {
+		id := map[string]string{"/documents/": document, "/collections/": wiki}[path]
+		a.do(call{"GET", path + strings.ToUpper(id), acme.key, nil, nil}).want(t, 200)
+		a.do(call{"DELETE", path + strings.ToUpper(id), acme.key, nil, nil}).want(t, 204)
+		a.do(call{"GET", path + id, acme.key, nil, nil}).want(t, 404)
 	}
 }

@@ -12,9 +12,10 @@ import (
 	"docent/shared/quota"
 )
 
-// reply adds the common headers, and answers a GET whose If-None-Match names the current
-// version with 304. It keeps the body until the request is handled and its other memory
-// is free, then sends it as fast as the client reads, at a minimum pace.
+// reply adds the common headers, and answers a GET by its conditions: with 304 if its
+// If-None-Match names the current version, and with 412 if its If-Match does not. It keeps the
+// body until the request is handled and its other memory is free, then sends it as fast as the
+// client reads, at a minimum pace.
 type reply struct {
 	http.ResponseWriter
 	request *request
@@ -78,11 +79,16 @@ func (w *reply) WriteHeader(status int) {
 		return // only the first one counts
 	}
 	h := w.Header()
-	get := w.r.Method == http.MethodGet || w.r.Method == http.MethodHead
-	if wanted, tag := strings.Join(w.r.Header.Values("If-None-Match"), ","), h.Get("ETag"); get && status == http.StatusOK && tag != "" && listsTag(wanted, tag, true) {
-		status = http.StatusNotModified
-		h.Del("Content-Type")
-		h.Del("Content-Length")
+	if tag := h.Get("ETag"); tag != "" && status == http.StatusOK && (w.r.Method == http.MethodGet || w.r.Method == http.MethodHead) {
+		if required := strings.Join(w.r.Header.Values("If-Match"), ","); required != "" && !listsTag(required, tag, false) && !isSCIM(w.r.URL.Path) { // which checks it by its own rules
+			w.replace(errStale)
+			return
+		}
+		if listsTag(strings.Join(w.r.Header.Values("If-None-Match"), ","), tag, true) {
+			status = http.StatusNotModified
+			h.Del("Content-Type")
+			h.Del("Content-Length")
+		}
 	}
 	w.empty = w.r.Method == http.MethodHead || status == http.StatusNoContent || status == http.StatusNotModified
 	if h.Get("Content-Type") == "application/json" && status >= 400 && strings.Contains(w.r.Header.Get("Accept"), "application/problem+json") {
@@ -131,6 +137,13 @@ func (w *reply) forget() {
 	w.first, w.large = nil, nil
 }
 
+// replace makes err the reply. What is written after it is dropped.
+func (w *reply) replace(err error) {
+	w.forget()
+	writeError(w, w.r, err)
+	w.empty = true
+}
+
 func (w *reply) Write(body []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -140,9 +153,7 @@ func (w *reply) Write(body []byte) (int, error) {
 	}
 	if w.first != nil {
 		if err := w.reserve(int64(len(w.body) + len(body))); err != nil {
-			w.forget()
-			writeError(w, w.r, err)
-			w.empty = true // the rest is dropped
+			w.replace(err)
 			return len(body), nil
 		}
 	}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -57,7 +56,7 @@ func (in *responseInput) asking() (asking, error) {
 	if err != nil {
 		return asking{}, err
 	}
-	a := asking{idempotencyKey: in.IdempotencyKey, text: text, before: c.before(), previous: strings.ToLower(b.PreviousResponseID), stream: b.Stream,
+	a := asking{idempotencyKey: in.IdempotencyKey, text: text, before: c.before(), previous: canonicalID(b.PreviousResponseID), stream: b.Stream,
 		promptTokens: tokensOf(b.Instructions) + c.tokens()}
 	a.limit.atMost(b.MaxOutputTokens)
 	return a, nil

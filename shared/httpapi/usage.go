@@ -244,6 +244,7 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 	if err != nil {
 		return nil, err
 	}
+	in.UserID, in.CollectionID = canonicalID(in.UserID), canonicalID(in.CollectionID)
 	zone, err := usage.ParseZone(in.TimeZone)
 	if err != nil {
 		return nil, err

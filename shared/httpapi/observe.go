@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -183,7 +184,8 @@ func (c *counting) call() usage.Call {
 	if req.route == "GET /answers/{questionId}" {
 		noted.Numbers[usage.Polled]++
 	}
-	return usage.Call{At: req.arrived, Feature: cmp.Or(noted.Feature, featureOf(req.route)), KeyID: c.who.KeyID, UserID: c.who.UserID,
+	route := cmp.Or(req.route, c.r.Method+" "+c.r.URL.Path) // of a path or method that does not exist
+	return usage.Call{At: req.arrived, Feature: cmp.Or(noted.Feature, featureOf(route)), KeyID: c.who.KeyID, UserID: c.who.UserID,
 		Client: c.client(), Numbers: noted.Numbers, Source: noted.Source}
 }
 
@@ -249,7 +251,7 @@ func foreseeable(route string) bool {
 	return false
 }
 
-// featureOf returns the feature that a route belongs to.
+// featureOf returns the feature that a route, or a method and a path, belongs to: administration if no other does.
 func featureOf(route string) string {
 	_, path, _ := strings.Cut(route, " /")
 	area, rest, _ := strings.Cut(path, "/")
@@ -263,8 +265,9 @@ func featureOf(route string) string {
 	case "chat", "responses":
 		return usage.Answers
 	case "context":
-		return "context." + strings.ReplaceAll(rest, "/", ".")
-	default:
-		return usage.Admin
+		if feature := "context." + strings.ReplaceAll(rest, "/", "."); slices.Contains(usage.Features, feature) {
+			return feature
+		}
 	}
+	return usage.Admin
 }

@@ -94,3 +94,28 @@ func TestEachOperationThatAKeyLacksIsToldApart(t *testing.T) {
 		t.Errorf("usage %+v", got)
 	}
 }
+
+// TestRefusedPathsCountWhereTheyBelong: a method that a path does not have, and a path below a feature that does not
+// exist, are refused calls of that feature, not administration.
+func TestRefusedPathsCountWhereTheyBelong(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, c := range []struct{ method, path string }{
+		{"POST", "/documents"}, {"GET", "/documents/x/y"}, {"PUT", "/collections"}, {"GET", "/context/search"}, {"DELETE", "/security-events"},
+		{"POST", "/answers/x"}, {"GET", "/usage/nothing"}, {"GET", "/context/nothing"}, {"GET", "/nothing"},
+	} {
+		if got := a.do(call{c.method, c.path, acme.key, nil, nil}); got.StatusCode != 404 && got.StatusCode != 405 {
+			t.Errorf("%s %s: %d", c.method, c.path, got.StatusCode)
+		}
+	}
+	got := a.outcomesOf(acme.key)
+	for feature, want := range map[string]int64{"documents": 2, "collections": 1, "context.search": 1, "security_events": 1, "answers": 1, "usage": 1, "admin": 2} {
+		if got[feature].Refused != want {
+			t.Errorf("%s: %+v, want %d refused", feature, got[feature], want)
+		}
+	}
+	if len(got) != 7 {
+		t.Errorf("features %v", got)
+	}
+}

@@ -79,7 +79,7 @@ var descriptions = map[string]string{
 	"removeOpenIdProvider": "Users and their keys stay. It is refused while signing in there is required.",
 	"listApiKeys":          "Without their secrets.",
 	"createApiKey":         "A personal key acts for a user, a team key for the team, and a scim key provisions users and groups. It may be limited to data sources and to a time. It works no longer than the key that creates it: a later expiresAt is refused, and so is none, if that key or its rotated secret expires.",
-	"rotateApiKey":         "The old secret works on for the overlap, 86,400 seconds if nothing else is asked for. A key that expires, or an old secret within its overlap, does not rotate one that works longer: that is 403 key-expires-first.",
+	"rotateApiKey":         "The old secret works on for the overlap, 86,400 seconds if nothing else is asked for. Only the last two secrets work: rotating again before the new secret is in use, also because a reply was lost, ends the one in use. A key that expires, or an old secret within its overlap, does not rotate one that works longer: that is 403 key-expires-first.",
 	"revokeApiKey":         "There is no way back.",
 
 	"signIn":                "Only pages of the same origin can send it. The session ends after 12 hours, or after an hour without use.",

@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 		t.Run(list+"/no limit, unknown parameters", func(t *testing.T) {
 			t.Parallel()
 			var got []any
-			a.in(t).do(call{"GET", "/" + list + "?offset=2&LIMIT=1&%zz&x;y=" + marker, acme.key, nil, nil}).want(t, 200).json(t, &got)
+			a.in(t).do(call{"GET", "/" + list + "?offset=2&LIMIT=1&x;y=" + marker, acme.key, nil, nil}).want(t, 200).json(t, &got)
 			if len(got) != 3 {
 				t.Errorf("%d entries, want 3", len(got))
 			}

@@ -240,6 +240,11 @@ func (s Services) refuse(reply *reply, r *http.Request, err error) {
 // route finds the operation. ServeMux would answer unknown paths and methods as
 // plain text and redirect unclean paths.
 func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request) {
+	r, err := withReadableQuery(r)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
 	if isSCIM(r.URL.Path) && operations.scim != nil {
 		operations.scim(w, r)
 		return

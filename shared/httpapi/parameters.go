@@ -1,14 +1,34 @@
 package httpapi
 
 import (
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"docent/shared/apierr"
 	"docent/shared/jsoninput"
 )
+
+// withReadableQuery returns r with a query that every reader reads in the same way, or an error if it cannot be read.
+// url.URL.Query drops a parameter with a wrong percent-encoding or a semicolon, and so a filter; a semicolon is a
+// character like others (RFC 3986 section 3.4).
+func withReadableQuery(r *http.Request) (*http.Request, error) {
+	query := strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")
+	if _, err := url.ParseQuery(query); err != nil {
+		return r, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The query of the address is not well-formed: percent-encode the values of its parameters.")
+	}
+	if query != r.URL.RawQuery {
+		readable := *r.URL
+		readable.RawQuery = query
+		r = r.WithContext(r.Context())
+		r.URL = &readable
+	}
+	return r, nil
+}
 
 // readParameters prepares the query for huma: integers in every form that jsoninput
 // accepts, and lists without their empty values. Huma itself drops a whole list, and so

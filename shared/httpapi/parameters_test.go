@@ -41,3 +41,37 @@ func TestAnEmptyValueDropsNoFilter(t *testing.T) {
 	get("/usage?start=2026-11-20&groupBy=&groupBy=feature")
 	a.refused(call{"GET", "/usage?start=2026-11-20&groupBy=&groupBy=" + marker, acme.pat, nil, nil}, 400, "invalid-request")
 }
+
+// TestAQueryThatCannotBeReadIsRefused: a filter with a wrong percent-encoding, or with a semicolon, was dropped, and
+// everything was found.
+func TestAQueryThatCannotBeReadIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	a.newCollection(acme.pat, "wiki")
+	a.do(call{"PUT", "/team/saml-metadata", acme.pat, samlText, map[string]string{"Content-Type": "application/samlmetadata+xml"}}).want(t, 200)
+	get := func(path, query string) *httptest.ResponseRecorder { // not by do: its validator cannot read the query either
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1"+path, nil)
+		r.Header.Set("Authorization", "Bearer "+acme.pat)
+		r.Header.Set("Accept", "application/json")
+		r.URL.RawQuery = query
+		w := httptest.NewRecorder()
+		a.handler.ServeHTTP(w, r)
+		return w
+	}
+	for path, query := range map[string]string{"/documents": "collectionId=%zz", "/security-events": "eventType=%", "/usage": "start=2026-11-20&userId=%2",
+		"/scim/v2/Users": `filter=userName+eq+"50%off"`, "/collections": "limit=1&%zz=1"} {
+		if r := get(path, query); r.Code != 400 || !strings.Contains(r.Body.String(), "percent-encode") {
+			t.Errorf("%s?%s: %d %s", path, query, r.Code, r.Body)
+		}
+	}
+	for path, query := range map[string]string{"/scim/v2/Users": `filter=userName+eq+"a;b"`, "/security-events": "eventType=collection.created;x"} {
+		if r := get(path, query); r.Code == 200 && !strings.Contains(r.Body.String(), `"totalResults":0`) {
+			t.Errorf("%s?%s: %s", path, query, r.Body)
+		}
+	}
+	a.do(call{"POST", "/scim/v2/Groups", acme.scim, `{"displayName":"Support; sales"}`, nil}).want(t, 201)
+	if r := get("/scim/v2/Groups", `filter=displayName+eq+"Support;+sales"`); r.Code != 200 || !strings.Contains(r.Body.String(), `"totalResults":1`) {
+		t.Errorf("the group: %d %s", r.Code, r.Body)
+	}
+}

@@ -19,12 +19,13 @@ func Inverted(t time.Time) string {
 // Padded renders n, which must not be negative, in 20 digits, so that texts sort as numbers do.
 func Padded(n int64) string { return fmt.Sprintf("%020d", n) }
 
-// All yields every item of q over all its pages. It stops at the first error.
+// All yields every item of q over all its pages. It stops at the first error, except a *DamagedError: what follows the
+// damaged items can still be read.
 func All(ctx context.Context, s Store, q Query) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		for {
 			page, err := s.Query(ctx, q)
-			if err != nil {
+			if err != nil && AsDamaged(err) == nil {
 				yield(Item{}, err)
 				return
 			}
@@ -32,6 +33,9 @@ func All(ctx context.Context, s Store, q Query) iter.Seq2[Item, error] {
 				if !yield(item, nil) {
 					return
 				}
+			}
+			if err != nil && !yield(Item{}, err) {
+				return
 			}
 			if page.Cursor == "" {
 				return

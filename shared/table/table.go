@@ -66,17 +66,21 @@ const Eventual ReadOption = 1
 // ctx if it ends first. A Write or Add that ctx interrupts has happened completely or not at
 // all.
 type Store interface {
-	// Get returns the item under k, or ErrNotFound.
+	// Get returns the item under k, ErrNotFound, or a *DamagedError.
 	Get(ctx context.Context, k Key, opts ...ReadOption) (Item, error)
 	// BatchGet returns the items under keys in the order of keys, without the missing
-	// ones. It takes any number of keys; a repeated key returns one item.
+	// ones. It takes any number of keys; a repeated key returns one item. If some are
+	// damaged, it returns the others with a *DamagedError.
 	BatchGet(ctx context.Context, keys []Key, opts ...ReadOption) ([]Item, error)
-	// Query reads one partition by sort key.
+	// Query reads one partition by sort key. If some items of the page are damaged, it
+	// returns the page without them, and a *DamagedError.
 	Query(ctx context.Context, q Query) (Page, error)
 	// Add makes one atomic step and returns the resulting item.
 	Add(ctx context.Context, a Add) (Item, error)
 	// Write applies 1 to MaxOps operations, all or none. If a condition does not
-	// hold, it returns a *ConditionFailed with the operation's key.
+	// hold, it returns a *ConditionFailed with the operation's key. A Put or Delete
+	// without a condition replaces a damaged item; every other operation on one fails
+	// with a *DamagedError.
 	Write(ctx context.Context, ops ...Op) error
 }
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
-	"fmt"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
@@ -51,28 +51,51 @@ func readExpiryKey(key []byte) (table.Key, error) {
 			return table.Key{Table: parts[0], Partition: parts[1], Sort: parts[2]}, nil
 		}
 	}
-	return table.Key{}, fmt.Errorf("list of expiring items: %w", errDamagedItem)
+	return table.Key{}, errors.New("the list of expiring items is damaged")
 }
 
 // A stored item is a format byte, a byte of flags, the version, the expiry if flagged, the
 // body, the numbers and the strings. Numbers are varints; a text starts with its length, a list
 // with its count.
+//
+// If flagged, the first of the strings is the checksum of all other bytes of the item and of its key. It
+// has the name of the string after it: a program that knows no checksums reads both, and keeps
+// the second. When such a program writes the item again, the flag is gone, and so is the checksum.
 const (
 	itemFormat  = 1
 	flagExpires = 1
+	flagSum     = 2
 )
 
-var errDamagedItem = errors.New("stored item is damaged")
+// sumBytes is the length of a checksum: a CRC-32C.
+const sumBytes = 4
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// isSummed reports whether item gets a checksum: what belongs to documents does, because all that reads documents can
+// do without one that is damaged. The name of a string has to carry it.
+func isSummed(item table.Item) bool { return item.Table == table.Documents && len(item.Strings) > 0 }
+
+// sumOf returns the checksum of an item: of its row, and of its data before and after the place of the checksum.
+func sumOf(k table.Key, before, after []byte) uint32 {
+	sum := crc32.Update(0, castagnoli, rowKey(k))
+	sum = crc32.Update(sum, castagnoli, before)
+	return crc32.Update(sum, castagnoli, after)
+}
 
 func encode(item table.Item) []byte {
 	b := make([]byte, 0, 64+len(item.Body))
-	flags := byte(0)
+	flags, strings := byte(0), sortedNames(item.Strings)
 	if !item.Expires.IsZero() {
-		flags = flagExpires
+		flags |= flagExpires
+	}
+	count := len(strings)
+	if isSummed(item) {
+		flags, count = flags|flagSum, count+1
 	}
 	b = append(b, itemFormat, flags)
 	b = binary.AppendVarint(b, item.Version)
-	if flags == flagExpires {
+	if flags&flagExpires != 0 {
 		b = binary.AppendVarint(b, item.Expires.Unix())
 	}
 	b = appendText(b, item.Body)
@@ -80,9 +103,19 @@ func encode(item table.Item) []byte {
 	for _, name := range sortedNames(item.Numbers) {
 		b = binary.AppendVarint(appendText(b, name), item.Numbers[name])
 	}
-	b = binary.AppendUvarint(b, uint64(len(item.Strings)))
-	for _, name := range sortedNames(item.Strings) {
+	b = binary.AppendUvarint(b, uint64(count))
+	sum := 0 // where the checksum is
+	if flags&flagSum != 0 {
+		b = append(appendText(b, strings[0]), sumBytes)
+		sum = len(b)
+		b = append(b, make([]byte, sumBytes)...)
+	}
+	for _, name := range strings {
 		b = appendText(appendText(b, name), item.Strings[name])
+	}
+	if flags&flagSum != 0 {
+		after := b[sum+sumBytes:]
+		binary.BigEndian.PutUint32(b[sum:], sumOf(item.Key, b[:sum], after))
 	}
 	return b
 }
@@ -98,7 +131,7 @@ func decode(k table.Key, data []byte) (table.Item, error) {
 	r := reader{data: data}
 	item := table.Item{Key: k}
 	if r.byte() != itemFormat {
-		return item, fmt.Errorf("%s %q %q: %w", k.Table, k.Partition, k.Sort, errDamagedItem)
+		return item, &table.DamagedError{Keys: []table.Key{k}}
 	}
 	flags := r.byte()
 	item.Version = r.varint()
@@ -116,7 +149,16 @@ func decode(k table.Key, data []byte) (table.Item, error) {
 			item.Numbers[name] = r.varint()
 		}
 	}
-	if n := r.count(); n > 0 {
+	n := r.count()
+	if flags&flagSum != 0 {
+		r.text()
+		sum := r.text()
+		before, after := data[:len(data)-len(r.data)-len(sum)], r.data
+		if n--; len(sum) != sumBytes || binary.BigEndian.Uint32(sum) != sumOf(k, before, after) {
+			r.fail()
+		}
+	}
+	if n > 0 && !r.bad {
 		item.Strings = make(map[string]string, n)
 		for range n {
 			name := r.textIn(fields)
@@ -124,7 +166,7 @@ func decode(k table.Key, data []byte) (table.Item, error) {
 		}
 	}
 	if r.bad || len(r.data) > 0 {
-		return item, fmt.Errorf("%s %q %q: %w", k.Table, k.Partition, k.Sort, errDamagedItem)
+		return item, &table.DamagedError{Keys: []table.Key{k}}
 	}
 	return item, nil
 }

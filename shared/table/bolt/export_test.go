@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"runtime"
 
@@ -71,4 +72,13 @@ func (s *Store) Ruin(k table.Key, data []byte) error {
 	return s.db.Update(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketName(k.Table)).Put(rowKey(k), data)
 	})
+}
+
+// Raw returns the bytes stored under k.
+func (s *Store) Raw(k table.Key) (data []byte, err error) {
+	err = s.db.View(func(tx *bbolt.Tx) error {
+		data = bytes.Clone(tx.Bucket(bucketName(k.Table)).Get(rowKey(k)))
+		return nil
+	})
+	return data, err
 }

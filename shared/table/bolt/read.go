@@ -111,6 +111,7 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 	items := make([]table.Item, 0, min(len(unique), batchKeys))
 	var units float64
 	var sizes []int // bytes found by each request that DynamoDB would need at once
+	var damaged []table.Key
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
 		rows := lookup{tx: tx}
 		for n, k := range unique {
@@ -121,6 +122,10 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 				sizes = append(sizes, 0)
 			}
 			item, ok, err := rows.load(k)
+			if table.AsDamaged(err) != nil {
+				damaged = append(damaged, k)
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -147,7 +152,15 @@ func (s *Store) BatchGet(ctx context.Context, keys []table.Key, opts ...table.Re
 	if err := memory.ReserveRead(ctx, int64(total)); err != nil {
 		return nil, err
 	}
-	return items, nil
+	return items, damagedError(damaged)
+}
+
+// damagedError returns the error for the items that a read has met and left out; nil: none.
+func damagedError(keys []table.Key) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	return &table.DamagedError{Keys: keys}
 }
 
 // meterBatch counts the first requests as parallel ones, and then those for the items that did
@@ -189,9 +202,10 @@ func (s *Store) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	meter := table.MeterFrom(ctx)
 	defer meter.Begin()()
 	var page table.Page
+	var damaged []table.Key
 	size := 0
 	err = s.view(ctx, func(tx *bbolt.Tx) error {
-		page, size, err = s.readPage(tx, q, after)
+		page, damaged, size, err = s.readPage(tx, q, after)
 		return err
 	})
 	if err != nil {
@@ -201,10 +215,10 @@ func (s *Store) Query(ctx context.Context, q table.Query) (table.Page, error) {
 	if err := memory.ReserveRead(ctx, int64(size)); err != nil {
 		return table.Page{}, err
 	}
-	return page, nil
+	return page, damagedError(damaged)
 }
 
-func (s *Store) readPage(tx *bbolt.Tx, q table.Query, after string) (page table.Page, size int, err error) {
+func (s *Store) readPage(tx *bbolt.Tx, q table.Query, after string) (page table.Page, damaged []table.Key, size int, err error) {
 	now := s.now()
 	read, last := 0, ""
 	rows := newRange(tx, q, after)
@@ -213,9 +227,14 @@ func (s *Store) readPage(tx *bbolt.Tx, q table.Query, after string) (page table.
 			break
 		}
 		sort := string(key[len(q.Partition)+1:])
-		item, err := decode(table.Key{Table: q.Table, Partition: q.Partition, Sort: sort}, data)
+		k := table.Key{Table: q.Table, Partition: q.Partition, Sort: sort}
+		item, err := decode(k, data)
+		if table.AsDamaged(err) != nil {
+			read, last, damaged = read+1, sort, append(damaged, k)
+			continue
+		}
 		if err != nil {
-			return page, size, err
+			return page, nil, size, err
 		}
 		itemSize := table.Size(item)
 		if read > 0 && size+itemSize > pageBytes {
@@ -230,7 +249,7 @@ func (s *Store) readPage(tx *bbolt.Tx, q table.Query, after string) (page table.
 	if q.Limit > 0 && read == q.Limit {
 		page.Cursor = q.CursorAt(last)
 	}
-	return page, size, nil
+	return page, damaged, size, nil
 }
 
 // rows yields the keys of a query from low to high, or from high to low.

@@ -41,21 +41,16 @@ func (s *Store) sweepOnce() (removed int, err error) {
 		return 0, err
 	}
 	err = s.db.Update(func(tx *bbolt.Tx) error {
-		keys, err := s.dueKeys(tx, sweepStep)
+		entries, err := s.dueEntries(tx, sweepStep)
 		if err != nil {
 			return err
 		}
-		for _, k := range keys {
-			item, err := load(tx, k)
-			if err != nil {
-				return err
-			}
-			c := change{key: k, old: item}
-			if err := c.carryOut(tx); err != nil {
+		for _, e := range entries {
+			if err := s.remove(tx, e); err != nil {
 				return err
 			}
 		}
-		removed = len(keys)
+		removed = len(entries)
 		return nil
 	})
 	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
@@ -67,21 +62,43 @@ func (s *Store) sweepOnce() (removed int, err error) {
 	return removed, nil
 }
 
-func (s *Store) due() (bool, error) {
-	var keys []table.Key
-	err := s.view(context.Background(), func(tx *bbolt.Tx) (err error) {
-		keys, err = s.dueKeys(tx, 1)
+// remove removes an entry of the list of expiring items, and its item unless that was put again since it was damaged.
+func (s *Store) remove(tx *bbolt.Tx, e dueEntry) error {
+	if err := tx.Bucket(expiryBucket).Delete(e.entry); err != nil {
+		return fmt.Errorf("update the list of expiring items: %w", err)
+	}
+	item, err := load(tx, e.key)
+	if table.AsDamaged(err) != nil {
+		item, err = nil, nil // only its expiry is known
+	}
+	if err != nil || item != nil && !item.Expired(s.now()) {
 		return err
-	})
-	return len(keys) > 0, err
+	}
+	c := change{key: e.key, old: item}
+	return c.carryOut(tx)
 }
 
-// dueKeys returns the keys of up to limit expired items, the oldest first. It skips
+func (s *Store) due() (bool, error) {
+	var entries []dueEntry
+	err := s.view(context.Background(), func(tx *bbolt.Tx) (err error) {
+		entries, err = s.dueEntries(tx, 1)
+		return err
+	})
+	return len(entries) > 0, err
+}
+
+// dueEntry is an entry of the list of expiring items, and the item that it is of.
+type dueEntry struct {
+	entry []byte
+	key   table.Key
+}
+
+// dueEntries returns the entries of up to limit expired items, the oldest first. It skips
 // tables that the store was not opened with.
-func (s *Store) dueKeys(tx *bbolt.Tx, limit int) (keys []table.Key, err error) {
+func (s *Store) dueEntries(tx *bbolt.Tx, limit int) (due []dueEntry, err error) {
 	cursor := tx.Bucket(expiryBucket).Cursor()
 	end := expiryTime(s.now())
-	for entry, _ := cursor.First(); entry != nil && len(keys) < limit; entry, _ = cursor.Next() {
+	for entry, _ := cursor.First(); entry != nil && len(due) < limit; entry, _ = cursor.Next() {
 		if len(entry) > len(end) && bytes.Compare(entry[:len(end)], end) > 0 {
 			break
 		}
@@ -90,8 +107,8 @@ func (s *Store) dueKeys(tx *bbolt.Tx, limit int) (keys []table.Key, err error) {
 			return nil, err
 		}
 		if s.tables[k.Table] {
-			keys = append(keys, k)
+			due = append(due, dueEntry{bytes.Clone(entry), k})
 		}
 	}
-	return keys, nil
+	return due, nil
 }

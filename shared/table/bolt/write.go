@@ -51,6 +51,9 @@ func (s *Store) apply(tx *bbolt.Tx, ops []table.Op) (last table.Item, cost units
 	for n, op := range ops {
 		key := table.KeyOf(op)
 		old, err := load(tx, key)
+		if table.AsDamaged(err) != nil && replaces(op) {
+			old, err = nil, nil
+		}
 		if err != nil {
 			return last, cost, err
 		}
@@ -77,6 +80,15 @@ func (s *Store) apply(tx *bbolt.Tx, ops []table.Op) (last table.Item, cost units
 		}
 	}
 	return last, cost, nil
+}
+
+// replaces reports whether op does not depend on the item that it replaces or removes.
+func replaces(op table.Op) bool {
+	switch op.(type) {
+	case table.Put, table.Delete:
+		return condition(op) == table.Condition{}
+	}
+	return false
 }
 
 func condition(op table.Op) table.Condition {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"docent/shared/app"
 )
@@ -15,7 +16,9 @@ type indexCheckCmd struct {
 func (c *indexCheckCmd) Help() string {
 	return `Checks every segment of the search index: checksums, dictionary, postings, and whether each document is current and can be found. Documents that changed since their segment was written are stale. That is normal: questions skip them, and the next merge drops them.
 
-The exit status is 1 if a segment is damaged or a document is missing. docent index rebuild repairs both.`
+Documents are compared with their checksums, too. One that is damaged is in no search and no list; delete it and put it again, or restore a backup.
+
+The exit status is 1 if a segment is damaged, or a document missing or damaged. docent index rebuild repairs segments, and adds what is missing.`
 }
 
 // teamReport is the JSON of docent index check for one team.
@@ -55,11 +58,11 @@ func (c *indexCheckCmd) print(con *console, reports []teamReport) error {
 		return printJSON(con.out, reports)
 	}
 	for _, r := range reports {
-		if err := printf(con.out, "Team %s: %d segments, %d passages of %d documents, %d vectors, %d stale, %d damaged, %d missing\n",
-			r.Team, r.Segments, r.Passages, r.Documents, r.Vectors, r.Stale, len(r.Damaged), len(r.Missing)); err != nil {
+		if err := printf(con.out, "Team %s: %d segments, %d passages of %d documents, %d vectors, %d stale, %d damaged, %d missing, %d damaged documents\n",
+			r.Team, r.Segments, r.Passages, r.Documents, r.Vectors, r.Stale, len(r.Damaged), len(r.Missing), len(r.DamagedDocuments)); err != nil {
 			return err
 		}
-		for _, fault := range append(r.Damaged, r.Missing...) {
+		for _, fault := range slices.Concat(r.Damaged, r.Missing, r.DamagedDocuments) {
 			if err := printf(con.out, "  %s\n", fault); err != nil {
 				return err
 			}

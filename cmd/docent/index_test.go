@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"docent/shared/app"
+	"docent/shared/document"
 	"docent/shared/team"
 )
 
@@ -43,9 +47,12 @@ func TestIndexStatusAndRebuild(t *testing.T) {
 	}
 }
 
-// indexedData creates a data folder with a team that has one indexed document.
-func indexedData(t *testing.T, dir string) (teamID string) {
+// indexedData creates a data folder with a team that has one indexed document of each animal, of "zebra" if there are none.
+func indexedData(t *testing.T, dir string, animals ...string) (teamID string) {
 	t.Helper()
+	if animals == nil {
+		animals = []string{"zebra"}
+	}
 	local, err := app.OpenLocal(t.Context(), dir, app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
@@ -59,27 +66,94 @@ func indexedData(t *testing.T, dir string) (teamID string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, key, err := local.Teams.CreateKey(t.Context(), acme.ID, team.NewKey{Kind: team.KindTeam, Name: "bot"})
+	call := calls(t, local, acme.ID)
+	var made struct{ ID string }
+	decodeJSON(t, call("POST", "/collections", `{"name":"wiki","description":"All"}`), &made)
+	for _, animal := range animals {
+		call("PUT", "/documents", fmt.Sprintf(`{"collectionId":%q,"title":%[2]q,"body":"The %[2]s is small.","uri":"https://wiki.test/%[2]s"}`, made.ID, animal))
+	}
+	if err := local.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return acme.ID
+}
+
+// calls returns what calls the API of local with a key of the team. A reply of an error that is not a server's fails the test.
+func calls(t *testing.T, local *app.Local, teamID string) func(method, path, body string) string {
+	t.Helper()
+	_, key, err := local.Teams.CreateKey(t.Context(), teamID, team.NewKey{Kind: team.KindTeam, Name: "bot"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	handler := local.Handler("http://127.0.0.1/v1")
-	call := func(method, path, body string) string {
+	return func(method, path, body string) string {
 		t.Helper()
 		r := httptest.NewRequestWithContext(t.Context(), method, "/v1"+path, strings.NewReader(body))
 		r.Header.Set("Authorization", "Bearer "+key)
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
-		if w.Code >= 300 {
+		if w.Code >= 300 && w.Code < 500 {
 			t.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
 		}
 		return w.Body.String()
 	}
-	var made struct{ ID string }
-	decodeJSON(t, call("POST", "/collections", `{"name":"wiki","description":"All"}`), &made)
-	call("PUT", "/documents", fmt.Sprintf(`{"collectionId":%q,"title":"Zebra","body":"The zebra is small.","uri":"https://wiki.test/zebra"}`, made.ID))
+}
+
+// TestAFlippedBitInADocumentIsNoticed: the document is in no search and no list, a read and docent index check say why, and the log
+// names it without its text. Everything else is found.
+func TestAFlippedBitInADocumentIsNoticed(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	teamID := indexedData(t, dir, "zebra", "lion")
+	file := filepath.Join(dir, "docent.db")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := []byte("The zebra is small.")
+	flipped := slices.Clone(body)
+	flipped[len(flipped)-2] ^= 1 // "smalm"
+	if !bytes.Contains(data, body) {
+		t.Fatal("the body is not in the file")
+	}
+	if err := os.WriteFile(file, bytes.ReplaceAll(data, body, flipped), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id, err := document.ID(teamID, "https://wiki.test/zebra")
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, out, _ := docent(t, "index", "check", "--data", dir)
+	if status != 1 || !strings.Contains(out, "1 damaged documents\n  "+id+"\n") {
+		t.Errorf("check: %d, %q", status, out)
+	}
+	var log bytes.Buffer
+	local, err := app.OpenLocal(t.Context(), dir, app.LocalOptions{Log: slog.New(slog.NewTextHandler(&log, nil)), NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := local.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	call := calls(t, local, teamID)
+	log.Reset()
+	found := call("POST", "/context/search", `{"query":"which animal is small"}`)
+	if !strings.Contains(found, "The lion") || strings.Contains(found, "zebra") {
+		t.Errorf("search: %s", found)
+	}
+	if lines := log.String(); strings.Count(lines, "level=WARN") != 1 || !strings.Contains(lines, id) || strings.Contains(lines, "smalm") || strings.Contains(lines, "ERROR") {
+		t.Errorf("log: %s", lines)
+	}
+	if read := call("GET", "/documents/"+id, ""); !strings.Contains(read, `"status":500`) || !strings.Contains(read, `"code":"document-damaged"`) || !strings.Contains(read, "Delete it and put it again") {
+		t.Errorf("read: %s", read)
+	}
+	call("DELETE", "/documents/"+id, "")
 	if err := local.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return acme.ID
+	if report, err := local.CheckIndex(t.Context(), teamID); err != nil || !report.Clean() {
+		t.Errorf("after the deletion: %+v, %v", report, err)
+	}
 }

@@ -26,6 +26,7 @@ const (
 	Unsupported
 	QuotaExceeded
 	Unavailable
+	Damaged // what was asked for is stored, and cannot be read
 )
 
 // Status is the HTTP status of k.
@@ -103,6 +104,7 @@ const (
 	CodeRateExceeded        = "rate-exceeded"
 	CodeInternal            = "internal"
 	CodeUnavailable         = "unavailable"
+	CodeDocumentDamaged     = "document-damaged"
 )
 
 // Field is one fault of a request: where, as a JSON pointer, and what.

@@ -201,6 +201,9 @@ func newServices(b base, p Parts) *services {
 			return s.documents.Contents(ctx, teamID, c.ID, reader, c.DefaultAccess)
 		}}
 	s.documents = &document.Service{Table: e.table, Blobs: e.blobs, Events: s.events, Work: e.documents, Extractions: e.extractions, Now: b.now, NewID: newID, Warn: warn,
+		OnDamage: func(ctx context.Context, d *table.DamagedError) {
+			b.log.WarnContext(ctx, "damaged documents left out", "err", d)
+		},
 		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // not a secret: it distinguishes versions of the same millisecond
 		Meaning:   p.Vectors.Name != "",
 		SourceKey: collection.Key, Connected: collection.IsConnected,

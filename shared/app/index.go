@@ -14,11 +14,12 @@ import (
 // IndexReport is the result of CheckIndex.
 type IndexReport struct {
 	search.Report
-	Missing []string // ids of documents that should be found and are in no segment
+	Missing          []string // ids of documents that should be found and are in no segment
+	DamagedDocuments []string // ids of documents that are not as they were stored
 }
 
-// Clean reports whether every document can be found.
-func (r IndexReport) Clean() bool { return len(r.Damaged)+len(r.Missing) == 0 }
+// Clean reports whether every document can be found and read.
+func (r IndexReport) Clean() bool { return len(r.Damaged)+len(r.Missing)+len(r.DamagedDocuments) == 0 }
 
 // CheckIndex reads the whole search index of a team and compares it with the
 // team's documents. Documents that are still to be indexed are not missing.
@@ -27,11 +28,11 @@ func (l *Local) CheckIndex(ctx context.Context, teamID string) (IndexReport, err
 	if err != nil {
 		return IndexReport{}, fmt.Errorf("check the index: %w", err)
 	}
-	missing, err := l.documents.Unindexed(ctx, teamID, found.Current)
+	missing, damaged, err := l.documents.Unindexed(ctx, teamID, found.Current)
 	if err != nil {
 		return IndexReport{}, fmt.Errorf("compare the index with the documents: %w", err)
 	}
-	return IndexReport{found, missing}, nil
+	return IndexReport{found, missing, damaged}, nil
 }
 
 // Rebuilds starts and watches the rebuilding of search indexes.

@@ -112,7 +112,7 @@ func (in *installation) wantWholeIndex(m *storedtest.Manifest) {
 	if err != nil {
 		in.t.Fatal(err)
 	}
-	missing, err := in.documents.Unindexed(in.t.Context(), m.IDs["team"], report.Current)
+	missing, _, err := in.documents.Unindexed(in.t.Context(), m.IDs["team"], report.Current)
 	if err != nil {
 		in.t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (ma
 			keys = append(keys, chunkKey(teamID, ref.Document.String(), ref.Version, ref.Chunk-1))
 		}
 	}
-	items, err := c.Table.BatchGet(ctx, keys)
+	items, err := c.undamaged().BatchGet(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read passages: %w", err)
 	}
@@ -70,7 +70,8 @@ func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (ma
 				continue
 			}
 			if chunks[i], err = chunkOf(ref, *found[chunkAt[i]]); err != nil {
-				return nil, err
+				c.damaged(ctx, table.AsDamaged(err))
+				continue
 			}
 			c.chunks.put(ref, chunks[i])
 		}
@@ -98,7 +99,7 @@ func chunkOf(ref search.Ref, item table.Item) (chunk, error) {
 		body := string(item.Body)
 		return chunk{body, text.Cut(body)[0].Passages}, nil
 	}
-	body, passages, err := chunkFrom(item)
+	body, passages, err := wholeChunk(item)
 	return chunk{body, passages}, err
 }
 
@@ -108,7 +109,7 @@ func (c Corpus) Current(ctx context.Context, teamID string, ids []uuid.UUID) (ma
 	for i, id := range ids {
 		keys[i] = recordKey(teamID, id.String())
 	}
-	items, err := c.Table.BatchGet(ctx, keys)
+	items, err := c.undamaged().BatchGet(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read versions: %w", err)
 	}
@@ -135,7 +136,7 @@ func (c Corpus) List(ctx context.Context, teamID, source string, space search.Sp
 		q.From, q.To = max(after, string(space)+"#"), string(space)+"#~"
 	}
 	var listed []search.Listed
-	for item, err := range table.All(ctx, c.Table, q) {
+	for item, err := range table.All(ctx, c.undamaged(), q) {
 		if err != nil {
 			return nil, fmt.Errorf("list documents: %w", err)
 		}
@@ -165,7 +166,7 @@ func (c Corpus) Read(ctx context.Context, teamID string, ids []uuid.UUID) iter.S
 		for i, id := range ids {
 			keys[i] = recordKey(teamID, id.String())
 		}
-		items, err := c.Table.BatchGet(ctx, keys)
+		items, err := c.undamaged().BatchGet(ctx, keys)
 		if err != nil {
 			yield(search.Document{}, fmt.Errorf("read documents: %w", err))
 			return
@@ -206,7 +207,7 @@ func (c Corpus) Waiting(ctx context.Context, teamID string, versions map[uuid.UU
 		key := indexing(teamID, id.String(), version).Key()
 		keys, ids[key] = append(keys, key), id
 	}
-	items, err := c.Table.BatchGet(ctx, keys)
+	items, err := c.undamaged().BatchGet(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read pending work: %w", err)
 	}
@@ -220,7 +221,7 @@ func (c Corpus) Waiting(ctx context.Context, teamID string, versions map[uuid.UU
 }
 
 // whole returns records with their bodies, by id, for indexing. It reads them in one
-// round trip and leaves out records whose chunks were removed in the meantime.
+// round trip and leaves out records whose chunks are damaged, or were removed in the meantime.
 func (s *Service) whole(ctx context.Context, teamID string, records []record) (map[string]search.Document, error) {
 	var keys []table.Key
 	for _, r := range records {
@@ -228,7 +229,7 @@ func (s *Service) whole(ctx context.Context, teamID string, records []record) (m
 	}
 	found := make(map[table.Key]table.Item, len(keys))
 	if len(keys) > 0 {
-		items, err := s.Table.BatchGet(ctx, keys)
+		items, err := s.undamaged().BatchGet(ctx, keys)
 		if err != nil {
 			return nil, fmt.Errorf("read chunks: %w", err)
 		}
@@ -239,6 +240,10 @@ func (s *Service) whole(ctx context.Context, teamID string, records []record) (m
 	docs := make(map[string]search.Document, len(records))
 	for _, r := range records {
 		d, ok, err := r.document(teamID, found)
+		if damaged := table.AsDamaged(err); damaged != nil {
+			s.damaged(ctx, damaged)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -267,7 +272,7 @@ func (r record) document(teamID string, chunks map[table.Key]table.Item) (search
 		if !ok {
 			return d, false, nil
 		}
-		body, passages, err := chunkFrom(item)
+		body, passages, err := wholeChunk(item)
 		if err != nil {
 			return d, false, err
 		}

@@ -28,6 +28,12 @@ func (s *Service) Contents(ctx context.Context, teamID, sourceID string, reader 
 	q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Eventual: reader.All()}
 	for pages := 0; pages < maxCountPages || !reader.All(); pages++ {
 		page, err := s.Table.Query(ctx, q)
+		if damaged := table.AsDamaged(err); damaged != nil {
+			if n += int64(len(damaged.Keys)); !reader.All() {
+				return n, false, nil // nobody knows who may read them
+			}
+			err = nil
+		}
 		if err != nil {
 			return 0, false, fmt.Errorf("count documents: %w", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"docent/shared/access"
@@ -54,7 +55,8 @@ func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (
 	}
 	target := s.SourceKey(teamID, in.CollectionID)
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), target})
-	if err != nil {
+	damaged := table.AsDamaged(err)
+	if err != nil && (damaged == nil || slices.Contains(damaged.Keys, target)) {
 		return current{}, fmt.Errorf("read document: %w", err)
 	}
 	var c current
@@ -69,6 +71,9 @@ func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (
 	}
 	if !found {
 		return current{}, noCollection()
+	}
+	if damaged != nil {
+		return current{}, damaged
 	}
 	if c.stored && c.CollectionID != in.CollectionID {
 		if c.byDefault, c.live, err = s.live(ctx, teamID, c.CollectionID); err != nil {

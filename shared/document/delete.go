@@ -33,6 +33,9 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who 
 		if errors.Is(err, table.ErrNotFound) {
 			return nil
 		}
+		if table.AsDamaged(err) != nil {
+			return s.deleteDamaged(ctx, teamID, id, who, match, event)
+		}
 		if err != nil {
 			return fmt.Errorf("read document: %w", err)
 		}

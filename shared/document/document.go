@@ -150,6 +150,8 @@ type Service struct {
 	// Warn logs that a message could not be sent. The sweeper sends it again,
 	// because the work is pending.
 	Warn func(w pending.Work, err error)
+	// OnDamage, if set, receives what is damaged where documents are searched and listed. It is left out.
+	OnDamage func(ctx context.Context, d *table.DamagedError)
 
 	chunks chunkCache
 }

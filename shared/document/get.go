@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -59,7 +60,15 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	defaults := s.defaultsFor(ctx, teamID, who)
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
 	byDefault, failed := defaults()
-	if err = errors.Join(err, failed); err != nil {
+	damaged := table.AsDamaged(err)
+	switch {
+	case failed != nil:
+		return Document{}, fmt.Errorf("read document: %w", failed)
+	case damaged != nil && slices.Contains(damaged.Keys, recordKey(teamID, id)):
+		return Document{}, who.damagedRecord(damaged)
+	case damaged != nil:
+		s.damaged(ctx, damaged) // why it was not indexed
+	case err != nil:
 		return Document{}, fmt.Errorf("read document: %w", err)
 	}
 	if len(items) == 0 || items[0].Sort != "record" {
@@ -83,7 +92,8 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	}
 	// After the wait for memory: many requests wait, and a long document has thousands of keys.
 	keys := append([]table.Key{source, work}, chunkKeys(teamID, id, r.version, r.chunks)...)
-	if items, err = s.Table.BatchGet(ctx, keys); err != nil {
+	items, err = s.Table.BatchGet(ctx, keys)
+	if damaged = table.AsDamaged(err); err != nil && (damaged == nil || slices.Contains(damaged.Keys, source)) {
 		return Document{}, fmt.Errorf("read document: %w", err)
 	}
 	if len(items) == 0 || items[0].Key != source {
@@ -91,6 +101,9 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	}
 	if !who.uses(r.CollectionID) {
 		return Document{}, sourceNotAllowed()
+	}
+	if damaged != nil {
+		return Document{}, damagedDocument(damaged)
 	}
 	items = items[1:]
 	var works []table.Item
@@ -186,18 +199,18 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 			}
 		}
 	}
-	var slices []table.Slice[Entry]
+	var parts []table.Slice[Entry]
 	for _, partition := range partitions {
-		slice, err := table.ReadWindow(ctx, s.Table, table.Documents, partition, w, func(item table.Item) (Entry, bool, error) {
+		slice, err := table.ReadWindow(ctx, s.undamaged(), table.Documents, partition, w, func(item table.Item) (Entry, bool, error) {
 			e := entryFrom(item)
 			return e, readable[e.CollectionID] && f.Who.reads(e, live[e.CollectionID]), nil
 		})
 		if err != nil {
 			return table.Slice[Entry]{}, fmt.Errorf("list documents: %w", err)
 		}
-		slices = append(slices, slice)
+		parts = append(parts, slice)
 	}
-	return table.MergeSlices(w, slices...), nil
+	return table.MergeSlices(w, parts...), nil
 }
 
 // defaultsFor starts to read the default rules of the team's sources, which who needs

@@ -52,6 +52,8 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 		item, err := s.Table.Get(ctx, recordKey(teamID, id))
 		exists := err == nil
 		switch {
+		case table.AsDamaged(err) != nil:
+			exists, err = s.dropDamagedItem(ctx, teamID, sourceID, id, mark)
 		case errors.Is(err, table.ErrNotFound):
 			err = s.Table.Write(ctx, mark, table.Check{Key: recordKey(teamID, id), If: table.Absent()})
 		case err != nil:
@@ -87,6 +89,9 @@ func (s *Service) Forget(ctx context.Context, teamID, sourceID, uri string) (boo
 		if errors.Is(err, table.ErrNotFound) {
 			return false, nil
 		}
+		if table.AsDamaged(err) != nil {
+			return s.dropDamagedItem(ctx, teamID, sourceID, id)
+		}
 		if err != nil {
 			return false, fmt.Errorf("read item: %w", err)
 		}
@@ -119,7 +124,7 @@ func (s *Service) removeItem(ctx context.Context, teamID string, r record, reque
 func (s *Service) Items(ctx context.Context, teamID, sourceID string, space search.Space, current bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Prefix: string(space) + "#", Eventual: !current}
-		for item, err := range table.All(ctx, s.Table, q) {
+		for item, err := range table.All(ctx, s.undamaged(), q) {
 			if err != nil {
 				yield(Entry{}, fmt.Errorf("list items: %w", err))
 				return
@@ -147,7 +152,7 @@ func (s *Service) Find(ctx context.Context, teamID string, ids []string, excerpt
 			keys = append(keys, recordKey(teamID, id))
 		}
 	}
-	items, err := s.Table.BatchGet(ctx, keys)
+	items, err := s.undamaged().BatchGet(ctx, keys)
 	if err != nil {
 		return nil, fmt.Errorf("read records: %w", err)
 	}
@@ -165,7 +170,7 @@ func (s *Service) Find(ctx context.Context, teamID string, ids []string, excerpt
 	if !excerpts || len(chunks) == 0 {
 		return found, nil
 	}
-	if items, err = s.Table.BatchGet(ctx, chunks); err != nil {
+	if items, err = s.undamaged().BatchGet(ctx, chunks); err != nil {
 		return nil, fmt.Errorf("read bodies: %w", err)
 	}
 	for _, item := range items {

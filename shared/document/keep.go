@@ -44,7 +44,7 @@ func (s *Service) keepContent(ctx context.Context, teamID string, e Entry, versi
 		return s.Table.Write(ctx, table.Put{Item: item})
 	})
 	if err != nil {
-		return record{}, nil, fmt.Errorf("copy chunks: %w", err)
+		return record{}, nil, orDamaged(fmt.Errorf("copy chunks: %w", err))
 	}
 	return next, intent, nil
 }

@@ -90,7 +90,7 @@ func (w *Worker) currentOf(ctx context.Context, teamID string, jobs []job, told 
 	if told {
 		keys = append(keys, audit.TopicsKey(teamID))
 	}
-	records, err := w.Table.BatchGet(ctx, keys)
+	records, err := w.undamaged().BatchGet(ctx, keys)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read documents: %w", err)
 	}

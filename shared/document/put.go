@@ -84,6 +84,10 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 		stored, err := s.put(ctx, teamID, id, in, event)
 		switch {
 		case errors.Is(err, errRaced):
+		case table.AsDamaged(err) != nil:
+			if err := s.makeRoom(ctx, teamID, id, in, err); err != nil {
+				return "", 0, err
+			}
 		case errors.Is(err, errRemoved) && !in.Listed.IsZero() && !in.byListing:
 			in.byListing = true
 		case errors.Is(err, errRemoved):

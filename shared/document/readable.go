@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"docent/shared/access"
 	"docent/shared/table"
@@ -34,12 +35,23 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []
 	}
 	removed := map[string][]string{} // documents without a rule of their own, by their source, which is gone
 	var byDefault map[string]*access.Rule
+	ofKey := func(k table.Key) string { return strings.TrimPrefix(k.Partition, teamID+"/") }
 	for begun := 0; begun < len(keys) || begun == 0; begun += readAtOnce {
 		items, err := s.Table.BatchGet(ctx, keys[begun:min(begun+readAtOnce, len(keys))])
 		if byDefault == nil {
 			var failed error
 			byDefault, failed = defaults()
-			err = errors.Join(err, failed)
+			if failed != nil {
+				return nil, nil, fmt.Errorf("read who may read: %w", failed)
+			}
+		}
+		if damaged := table.AsDamaged(err); damaged != nil {
+			s.damaged(ctx, damaged)
+			for _, k := range damaged.Keys { // nobody knows who may read it
+				unreadable[ofKey(k)] = true
+				delete(gone, ofKey(k))
+			}
+			err = nil
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("read who may read: %w", err)
@@ -82,6 +94,15 @@ func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, 
 	}
 	for keys := range slices.Chunk(slices.Collect(maps.Keys(ids)), readAtOnce) {
 		items, err := s.Table.BatchGet(ctx, keys)
+		if damaged := table.AsDamaged(err); damaged != nil {
+			s.damaged(ctx, damaged)
+			for _, k := range damaged.Keys {
+				for _, id := range ids[k] {
+					unreadable[id] = true
+				}
+			}
+			err = nil
+		}
 		if err != nil {
 			return fmt.Errorf("read who might read what is deleted: %w", err)
 		}
@@ -133,7 +154,7 @@ func (s *Service) Rules(ctx context.Context, teamID, id string) (own, byDefault 
 		return nil, nil, Missing()
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("read document: %w", err)
+		return nil, nil, orDamaged(fmt.Errorf("read document: %w", err))
 	}
 	e := entryFrom(item)
 	byDefault, live, err := s.live(ctx, teamID, e.CollectionID)

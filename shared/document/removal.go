@@ -74,19 +74,25 @@ const documentsPerMessage = 2000
 // removeCollection removes documentsPerMessage documents of a deleted collection and
 // sends itself the next message; after the last document it drops the index.
 func (w *Worker) removeCollection(ctx context.Context, work pending.Work) error {
+	byDefault, err := w.keptRule(ctx, work.TeamID, work.ID)
+	if err != nil {
+		return err
+	}
 	var entries []Entry
 	q := table.Query{Table: table.Documents, Partition: collectionList(work.TeamID, work.ID)}
 	for item, err := range table.All(ctx, w.Table, q) {
+		if damaged := table.AsDamaged(err); damaged != nil {
+			if err := w.dropListed(ctx, work, damaged.Keys, byDefault); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("list documents: %w", err)
 		}
 		if entries = append(entries, entryFrom(item)); len(entries) == documentsPerMessage {
 			break
 		}
-	}
-	byDefault, err := w.keptRule(ctx, work.TeamID, work.ID)
-	if err != nil {
-		return err
 	}
 	err = forEach(ctx, entries, func(ctx context.Context, e Entry) error {
 		return w.removeFrom(ctx, work, e, byDefault)
@@ -110,6 +116,11 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry, byD
 	item, err := w.Table.Get(ctx, recordKey(work.TeamID, e.ID))
 	if errors.Is(err, table.ErrNotFound) {
 		return w.Table.Write(ctx, leftover)
+	}
+	if table.AsDamaged(err) != nil {
+		ops := append([]table.Op{table.Delete{Key: recordKey(work.TeamID, e.ID)}, table.Delete{Key: failureKey(work.TeamID, e.ID)}},
+			listDeletes(work.TeamID, e)...)
+		return w.Table.Write(ctx, append(ops, KeepRule(work.TeamID, e.ID, cmp.Or(e.Access, byDefault))...)...)
 	}
 	if err != nil {
 		return fmt.Errorf("read document: %w", err)

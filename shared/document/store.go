@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"docent/shared/access"
@@ -275,11 +276,19 @@ func chunkItem(teamID, id string, version int64, n int, body string, c text.Chun
 }
 
 func chunkFrom(item table.Item) (body string, passages []text.Passage, err error) {
-	passages, err = passagesFrom(item.Strings["passages"])
-	if err != nil {
-		return "", nil, fmt.Errorf("decode passages of %s: %w", item.Partition, err)
+	if passages, err = passagesFrom(item.Strings["passages"]); err != nil {
+		return "", nil, &table.DamagedError{Keys: []table.Key{item.Key}}
 	}
 	return string(item.Body), passages, nil
+}
+
+// wholeChunk is chunkFrom, and checks that the passages are of the body: earlier versions stored no checksums.
+func wholeChunk(item table.Item) (body string, passages []text.Passage, err error) {
+	body, passages, err = chunkFrom(item)
+	if err == nil && slices.ContainsFunc(passages, func(p text.Passage) bool { return p.Start < 0 || p.Start > p.End || p.End > len(body) }) {
+		err = &table.DamagedError{Keys: []table.Key{item.Key}}
+	}
+	return body, passages, err
 }
 
 // indexing returns the work of indexing a version.

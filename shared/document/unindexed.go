@@ -2,39 +2,64 @@ package document
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"docent/shared/apierr"
 	"docent/shared/table"
 )
 
 // Unindexed returns the ids of the team's documents whose current version should be
-// in indexed but is not: its indexing is neither pending nor failed.
-func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid.UUID]int64) ([]string, error) {
+// in indexed but is not, although its indexing is neither pending nor failed, and of those that are damaged: their record,
+// their body or their entry in the list of their source is not as it was written.
+func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid.UUID]int64) (missing, damaged []string, err error) {
 	live, err := s.Sources(ctx, teamID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var missing []string
 	for sourceID := range live {
 		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID)}
 		for entry, err := range table.All(ctx, s.Table, q) {
-			if err != nil {
-				return nil, fmt.Errorf("list documents: %w", err)
+			if d := table.AsDamaged(err); d != nil {
+				for _, k := range d.Keys {
+					damaged = append(damaged, k.Sort[strings.LastIndexByte(k.Sort, '#')+1:])
+				}
+				continue
 			}
-			d, err := s.Read(ctx, teamID, entryFrom(entry).ID, Anyone())
 			if err != nil {
-				return nil, err
+				return nil, nil, fmt.Errorf("list documents: %w", err)
 			}
-			id, err := uuid.Parse(d.ID)
-			if err != nil {
-				return nil, fmt.Errorf("document id: %w", err)
-			}
-			if d.Indexing.State == Indexed && indexed[id] != d.Version {
+			switch d, err := s.readWhole(ctx, teamID, entryFrom(entry).ID); {
+			case apierr.IsCode(err, apierr.CodeDocumentDamaged):
+				damaged = append(damaged, entryFrom(entry).ID)
+			case err != nil:
+				return nil, nil, err
+			case d.Indexing.State == Indexed && indexed[uuid.MustParse(d.ID)] != d.Version:
 				missing = append(missing, d.ID)
 			}
 		}
 	}
-	return missing, nil
+	slices.Sort(damaged)
+	return missing, slices.Compact(damaged), nil
+}
+
+// readWhole is Read of what anyone reads, and compares the body with what the record says of it: earlier versions stored
+// no checksums.
+func (s *Service) readWhole(ctx context.Context, teamID, id string) (Document, error) {
+	d, err := s.Read(ctx, teamID, id, Anyone())
+	if err != nil {
+		return Document{}, err
+	}
+	item, err := s.Table.Get(ctx, recordKey(teamID, id))
+	if err != nil {
+		return Document{}, orDamaged(fmt.Errorf("read document: %w", err))
+	}
+	if r := recordFrom(item); r.version == d.Version && !r.sameBody(d.Body) {
+		return Document{}, damagedDocument(errors.New("its body is another one"))
+	}
+	return d, nil
 }

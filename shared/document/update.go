@@ -65,6 +65,9 @@ func (s *Service) changeable(ctx context.Context, teamID, id string, c Change) (
 	if errors.Is(err, table.ErrNotFound) {
 		return current{}, Missing()
 	}
+	if damaged := table.AsDamaged(err); damaged != nil {
+		return current{}, c.Who.damagedRecord(damaged)
+	}
 	if err != nil {
 		return current{}, fmt.Errorf("read document: %w", err)
 	}

@@ -298,7 +298,7 @@ func TestUnindexed(t *testing.T) {
 	h.deliver(w, h.message(0), 1)
 	h.deliver(w, h.message(1), 1) // and c waits
 	indexed := map[uuid.UUID]int64{x.published[0].ID: x.published[0].Version, x.published[1].ID: x.published[1].Version - 1}
-	missing, err := h.Unindexed(t.Context(), teamID, indexed)
+	missing, _, err := h.Unindexed(t.Context(), teamID, indexed)
 	if err != nil || len(missing) != 1 || missing[0] != ids[1] {
 		t.Errorf("missing %v of %v: %v", missing, ids, err)
 	}

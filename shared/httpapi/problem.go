@@ -94,6 +94,7 @@ var titles = map[string]string{
 	apierr.CodeRateExceeded:        "Too many requests",
 	apierr.CodeInternal:            "Internal error",
 	apierr.CodeUnavailable:         "Temporarily unavailable",
+	apierr.CodeDocumentDamaged:     "Document is damaged",
 }
 
 func newProblem(ctx context.Context, status int, code, detail string) *problem {
@@ -113,7 +114,7 @@ func toProblem(ctx context.Context, err error) *problem {
 		e = classify(err)
 	}
 	refused := errors.Is(err, memory.ErrBusy) // by a limit, as intended
-	if !refused && (e.Kind == apierr.Internal || e.Kind == apierr.Unavailable) {
+	if !refused && (e.Kind == apierr.Internal || e.Kind == apierr.Unavailable || e.Kind == apierr.Damaged) {
 		requestFrom(ctx).cause = err
 	}
 	requestFrom(ctx).code = e.Code

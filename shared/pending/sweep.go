@@ -147,8 +147,8 @@ func (s *Sweeper) shard(ctx context.Context, q queue.Queue, query table.Query, d
 	}
 	for item, err := range table.All(ctx, s.Table, query) {
 		if err != nil {
-			failed(fmt.Errorf("list pending work: %w", err))
-			break
+			failed(fmt.Errorf("list pending work: %w", err)) // what is damaged hides nothing else
+			continue
 		}
 		w, err := Decode(item.Body)
 		to := q

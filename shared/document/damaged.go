@@ -1,0 +1,176 @@
+package document
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"docent/shared/access"
+	"docent/shared/apierr"
+	"docent/shared/audit"
+	"docent/shared/pending"
+	"docent/shared/table"
+)
+
+// undamaged returns the table for readers of several documents: they go on without a damaged one, and the log names it.
+func (s *Service) undamaged() table.Store { return table.Undamaged(s.Table, s.damaged) }
+
+func (s *Service) damaged(ctx context.Context, d *table.DamagedError) {
+	if s.OnDamage != nil {
+		s.OnDamage(ctx, d)
+	}
+}
+
+// damagedDocument returns the error for a document that is stored and cannot be read.
+func damagedDocument(cause error) error {
+	return apierr.New(apierr.Damaged, apierr.CodeDocumentDamaged,
+		"The stored document is damaged. Delete it and put it again, or restore a backup.").WithCause(cause)
+}
+
+// orDamaged returns err of a read of one document, or the error for the caller if it says that the document is damaged.
+func orDamaged(err error) error {
+	if table.AsDamaged(err) != nil {
+		return damagedDocument(err)
+	}
+	return err
+}
+
+// damagedRecord returns the error for a caller whose document has a damaged record. Only the record says who may read it, so
+// that for everyone who may not read everything it is missing.
+func (w Who) damagedRecord(cause error) error {
+	if w.Reader.All() && w.Sources == nil {
+		return damagedDocument(cause)
+	}
+	return Missing()
+}
+
+// listed returns the keys under which the lists of the team's live sources have a document, and the entry there; without an
+// ID if it is damaged, too. It is for a document whose record cannot be read: it reads the lists whole.
+func (s *Service) listed(ctx context.Context, teamID, id string) (e Entry, keys []table.Key, err error) {
+	live, err := s.Sources(ctx, teamID)
+	if err != nil {
+		return Entry{}, nil, err
+	}
+	partitions := []string{teamList(teamID)}
+	for sourceID := range live {
+		partitions = append(partitions, collectionList(teamID, sourceID))
+	}
+	of := func(k table.Key) bool { return strings.HasSuffix(k.Sort, "#"+id) }
+	for _, partition := range partitions {
+		for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Documents, Partition: partition}) {
+			switch damaged := table.AsDamaged(err); {
+			case damaged != nil:
+				keys = append(keys, slices.DeleteFunc(damaged.Keys, func(k table.Key) bool { return !of(k) })...)
+			case err != nil:
+				return Entry{}, nil, fmt.Errorf("list documents: %w", err)
+			case of(item.Key):
+				e, keys = entryFrom(item), append(keys, item.Key)
+			}
+		}
+	}
+	return e, keys, nil
+}
+
+// dropDamaged removes the record of a document, which cannot be read, and its entries in lists. It calls write with the operations
+// and with the entry as listed finds it, but for its ID. What only the record names stays: the chunks of a long body, and an
+// original file.
+func (s *Service) dropDamaged(ctx context.Context, teamID, id string, write func(e Entry, ops []table.Op) error) error {
+	e, keys, err := s.listed(ctx, teamID, id)
+	if err != nil {
+		return err
+	}
+	rule := e.Access
+	switch {
+	case e.ID == "":
+		rule = new(access.Rule) // unknown: what cites it is for those who may read everything
+	case rule == nil:
+		if rule, _, err = s.live(ctx, teamID, e.CollectionID); err != nil {
+			return err
+		}
+	}
+	e.ID = id
+	ops := []table.Op{table.Delete{Key: recordKey(teamID, id)}, table.Delete{Key: failureKey(teamID, id)}}
+	for _, k := range keys {
+		ops = append(ops, table.Delete{Key: k})
+	}
+	if err := write(e, append(ops, KeepRule(teamID, id, rule)...)); err != nil {
+		return fmt.Errorf("remove a damaged document: %w", err)
+	}
+	return nil
+}
+
+// makeRoom removes the document that in is to replace, whose record is damaged. It returns an error for who may not replace a
+// document without knowing who may read it, and if what is damaged is to be kept.
+func (s *Service) makeRoom(ctx context.Context, teamID, id string, in Input, cause error) error {
+	if !in.Who.Reader.All() || in.Who.Sources != nil {
+		return cmp.Or[error](in.Match(0), notWritable())
+	}
+	if in.KeepContent {
+		return damagedDocument(cause)
+	}
+	if err := in.Match(0); err != nil { // its version is unknown
+		return err
+	}
+	s.damaged(ctx, table.AsDamaged(cause))
+	return s.dropDamaged(ctx, teamID, id, func(e Entry, ops []table.Op) error {
+		if in.Facts != nil && e.CollectionID != "" && e.CollectionID != in.CollectionID {
+			return ErrOtherSource
+		}
+		return s.Table.Write(ctx, ops...)
+	})
+}
+
+// dropDamagedItem removes an item of a source with more, unless it is of another one, and reports whether it did.
+func (s *Service) dropDamagedItem(ctx context.Context, teamID, sourceID, id string, more ...table.Op) (dropped bool, err error) {
+	err = s.dropDamaged(ctx, teamID, id, func(e Entry, ops []table.Op) error {
+		if dropped = e.CollectionID == "" || e.CollectionID == sourceID; !dropped {
+			return nil
+		}
+		return s.Table.Write(ctx, append(ops, more...)...)
+	})
+	return dropped && err == nil, err
+}
+
+// deleteDamaged is Delete for a document whose record is damaged.
+func (s *Service) deleteDamaged(ctx context.Context, teamID, id string, who Who, match func(version int64) error, event *audit.Claim) error {
+	if !who.Reader.All() || who.Sources != nil {
+		return nil // as for what they may not read
+	}
+	if err := match(0); err != nil { // its version is unknown
+		return err
+	}
+	return s.dropDamaged(ctx, teamID, id, func(e Entry, ops []table.Op) error {
+		deleted := newEvent(audit.DocumentDeleted, e, true)
+		deleted.Changes = []audit.Change{{Field: "collectionId", From: e.CollectionID}}
+		return event.Write(ctx, []audit.Event{deleted}, ops...)
+	})
+}
+
+// dropListed removes documents of a deleted collection with the default rule byDefault, whose entries in its list are damaged.
+func (w *Worker) dropListed(ctx context.Context, work pending.Work, keys []table.Key, byDefault *access.Rule) error {
+	for _, k := range keys {
+		id := k.Sort[strings.LastIndexByte(k.Sort, '#')+1:]
+		ops := []table.Op{table.Delete{Key: k}}
+		item, err := w.Table.Get(ctx, recordKey(work.TeamID, id))
+		switch {
+		case err == nil:
+			err = w.removeFrom(ctx, work, entryFrom(item), byDefault)
+		case table.AsDamaged(err) != nil:
+			inTeam := table.Key{Table: k.Table, Partition: teamList(work.TeamID), Sort: k.Sort}
+			ops = append(ops, table.Delete{Key: recordKey(work.TeamID, id)}, table.Delete{Key: failureKey(work.TeamID, id)}, table.Delete{Key: inTeam})
+			ops, err = append(ops, KeepRule(work.TeamID, id, new(access.Rule))...), nil
+		case errors.Is(err, table.ErrNotFound):
+			err = nil
+		}
+		if err != nil {
+			return fmt.Errorf("remove a document with a damaged entry: %w", err)
+		}
+		if err := w.Table.Write(ctx, ops...); err != nil {
+			return fmt.Errorf("remove a damaged entry: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package document_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"docent/shared/access"
+	"docent/shared/apierr"
+	"docent/shared/app/faulttest"
+	"docent/shared/document"
+	"docent/shared/queue"
+	"docent/shared/search"
+	"docent/shared/table"
+	"docent/shared/table/bolt"
+)
+
+// ruin damages stored items of documents, and returns their keys.
+func (h *fixture) ruin(which func(table.Item) bool) (keys []table.Key) {
+	h.t.Helper()
+	store, ok := h.Table.(*faulttest.DamagedTable)
+	if !ok {
+		store = &faulttest.DamagedTable{Store: h.Table}
+		h.Table, h.collections.Table = store, store
+	}
+	for _, item := range h.stored() {
+		if which(item) {
+			keys = append(keys, item.Key)
+		}
+	}
+	if len(keys) == 0 {
+		h.t.Fatal("nothing to damage")
+	}
+	store.Damage(keys...)
+	return keys
+}
+
+// stored returns the stored items of documents.
+func (h *fixture) stored() []table.Item {
+	h.t.Helper()
+	store := h.Table
+	if damaged, ok := store.(*faulttest.DamagedTable); ok {
+		store = damaged.Store
+	}
+	items, err := store.(*bolt.Store).Items(h.t.Context(), table.Documents)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return items
+}
+
+func recordOf(id string) func(table.Item) bool {
+	return func(i table.Item) bool { return i.Partition == teamID+"/"+id && i.Sort == "record" }
+}
+
+func chunksOf(id string) func(table.Item) bool {
+	return func(i table.Item) bool { return strings.HasPrefix(i.Partition, teamID+"/"+id+"/") }
+}
+
+func listsOf(id string) func(table.Item) bool {
+	return func(i table.Item) bool {
+		return strings.HasPrefix(i.Partition, teamID+"/list") && strings.HasSuffix(i.Sort, "#"+id)
+	}
+}
+
+// work does all work that was sent.
+func (h *fixture) work() {
+	h.t.Helper()
+	w, _ := h.worker()
+	var batch []queue.Message
+	for n, body := range h.sent.Bodies {
+		batch = append(batch, queue.Message{ID: fmt.Sprint(n), Body: body, Receives: 1})
+	}
+	h.sent.Bodies = nil
+	if failed := w.Batch(h.t.Context(), batch); len(failed) > 0 {
+		h.t.Errorf("failed: %q", failed)
+	}
+}
+
+// reports makes h keep what is reported as damaged.
+func (h *fixture) reports() *[]table.Key {
+	reported := new([]table.Key)
+	h.OnDamage = func(_ context.Context, d *table.DamagedError) { *reported = append(*reported, d.Keys...) }
+	return reported
+}
+
+func long(word string) string { return strings.Repeat(word+" is long.\n\n", 20_000) }
+
+// TestADamagedDocumentIsLeftOut: whatever is damaged of one document, searches and lists have the others, and say what is damaged.
+func TestADamagedDocumentIsLeftOut(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body     string
+		of       func(id string) func(table.Item) bool
+		listed   string
+		readable bool
+	}{
+		"record":       {"short", recordOf, "right wrong left", false},
+		"chunks":       {long("word"), chunksOf, "right wrong left", false},
+		"list entries": {"short", listsOf, "right left", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			var ids []string
+			var uuids []uuid.UUID
+			var refs []search.Ref
+			for _, title := range []string{"left", "wrong", "right"} {
+				h.clock.Advance(1000)
+				body := "short"
+				if title == "wrong" {
+					body = c.body
+				}
+				id, version := h.put(h.text(title, body))
+				ids, uuids = append(ids, id), append(uuids, uuid.MustParse(id))
+				ref := search.Ref{Document: uuid.MustParse(id), Version: version}
+				if len(body) > 5 {
+					ref.Chunk = 1
+				}
+				refs = append(refs, ref)
+				h.clock.Advance(1_000_000_000)
+			}
+			keys, reported := h.ruin(c.of(ids[1])), h.reports()
+			corpus := document.Corpus{Service: h.Service}
+			texts, err := corpus.Texts(t.Context(), teamID, refs)
+			if _, found := texts[refs[1]]; err != nil || found != c.readable || texts[refs[0]].Body != "short" || texts[refs[2]].Body != "short" {
+				t.Errorf("texts: %d, %v", len(texts), err)
+			}
+			if !c.readable && !slices.Contains(keys, (*reported)[0]) {
+				t.Errorf("reported %v of %v", *reported, keys)
+			}
+			var read []string
+			for d, err := range corpus.Read(t.Context(), teamID, uuids) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				read = append(read, d.Title)
+			}
+			if want := map[bool]string{true: "left wrong right", false: "left right"}[c.readable]; strings.Join(read, " ") != want {
+				t.Errorf("read %q", read)
+			}
+			if titles, _ := h.listed(document.Filter{}, table.Window{Limit: 10}); titles != c.listed {
+				t.Errorf("listed %q", titles)
+			}
+			if _, err := corpus.Current(t.Context(), teamID, uuids); err != nil {
+				t.Errorf("current: %v", err)
+			}
+			_, err = h.Get(t.Context(), teamID, ids[1], everyone)
+			if apierr.IsCode(err, apierr.CodeDocumentDamaged) == c.readable || c.readable && err != nil {
+				t.Errorf("get: %v", err)
+			}
+		})
+	}
+}
+
+// TestADamagedRuleOpensNothing: nobody who is not sure to read a document learns that it is there.
+func TestADamagedRuleOpensNothing(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	in := h.text("secret", "body")
+	in.Access = &access.Rule{Users: []access.Entry{{ID: "ada", Name: "ada"}}}
+	id, _ := h.put(in)
+	h.ruin(recordOf(id))
+	person := document.Who{Reader: access.Person("eve", "eve", nil)}
+	for name, who := range map[string]document.Who{"a person": person, "a restricted key": only(h.wiki)} {
+		if _, err := h.Get(t.Context(), teamID, id, who); !apierr.IsCode(err, apierr.CodeNotFound) {
+			t.Errorf("%s: get: %v", name, err)
+		}
+		again := h.text("secret", "mine")
+		again.Who = who
+		if _, _, err := h.Put(t.Context(), teamID, again); !apierr.IsCode(err, apierr.CodeAccessDenied) {
+			t.Errorf("%s: put: %v", name, err)
+		}
+		if err := h.Delete(t.Context(), teamID, id, "r", who, anyVersion); err != nil {
+			t.Errorf("%s: delete: %v", name, err)
+		}
+	}
+	unreadable, gone, err := h.Unreadable(t.Context(), teamID, person, []string{id})
+	if err != nil || !unreadable[id] || gone[id] {
+		t.Errorf("unreadable %v, gone %v, %v", unreadable, gone, err)
+	}
+	if _, err := h.Get(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeDocumentDamaged) {
+		t.Errorf("it is gone: %v", err)
+	}
+}
+
+// TestADamagedDocumentCanBePutAgainAndDeleted: otherwise only a backup would help.
+func TestADamagedDocumentCanBePutAgainAndDeleted(t *testing.T) {
+	t.Parallel()
+	for _, of := range []func(string) func(table.Item) bool{recordOf, chunksOf,
+		func(id string) func(table.Item) bool {
+			return func(i table.Item) bool { return recordOf(id)(i) || listsOf(id)(i) }
+		}} {
+		h := newFixture(t)
+		id, _ := h.put(h.text("wrong", long("word")))
+		other, _ := h.put(h.text("other", "body"))
+		h.ruin(of(id))
+		if err := h.Delete(t.Context(), teamID, id, "r", everyone, anyVersion); err != nil {
+			t.Fatalf("delete: %v", err)
+		}
+		if _, err := h.Get(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeNotFound) {
+			t.Errorf("after the deletion: %v", err)
+		}
+		h.work()
+		id, _ = h.put(h.text("wrong", "short"))
+		h.ruin(recordOf(id))
+		h.clock.Advance(1_000_000_000)
+		if _, _, err := h.Put(t.Context(), teamID, h.text("wrong", "short again")); err != nil {
+			t.Fatalf("put: %v", err)
+		}
+		if d := h.read(id); d.Body != "short again" {
+			t.Errorf("put again: %q", d.Body)
+		}
+		if titles, _ := h.listed(document.Filter{}, table.Window{Limit: 10}); titles != "wrong other" {
+			t.Errorf("listed %q", titles)
+		}
+		h.read(other)
+	}
+}
+
+// TestAnItemThatIsDamagedIsStoredAgainAndRemoved: a sync goes on.
+func TestAnItemThatIsDamagedIsStoredAgainAndRemoved(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(h *fixture, in document.Input) error{
+		"put": func(h *fixture, in document.Input) error {
+			_, _, err := h.Put(h.t.Context(), teamID, in)
+			return err
+		},
+		"remove": func(h *fixture, in document.Input) error {
+			_, err := h.Remove(h.t.Context(), teamID, h.issue, in.URI, h.clock.Now(), "r")
+			return err
+		},
+		"forget": func(h *fixture, in document.Input) error {
+			_, err := h.Forget(h.t.Context(), teamID, h.issue, in.URI)
+			return err
+		},
+	} {
+		h := newFixture(t)
+		in := h.item("issue", "body", h.clock.Now())
+		id, _ := h.put(in)
+		h.ruin(recordOf(id))
+		if err := act(h, in); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		_, err := h.Read(t.Context(), teamID, id, everyone)
+		if name == "put" && err != nil || name != "put" && !apierr.IsCode(err, apierr.CodeNotFound) {
+			t.Errorf("%s: read: %v", name, err)
+		}
+		listed := 0
+		for _, err := range h.Items(t.Context(), teamID, h.issue, search.Issues, true) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			listed++
+		}
+		if want := map[bool]int{true: 1}[name == "put"]; listed != want {
+			t.Errorf("%s: listed %d", name, listed)
+		}
+	}
+}
+
+// TestADeletedCollectionWithDamageIsRemoved: its last work ends.
+func TestADeletedCollectionWithDamageIsRemoved(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	var ids []string
+	for n := range 4 {
+		id, _ := h.put(h.text(fmt.Sprint(n), "body"))
+		ids = append(ids, id)
+	}
+	h.ruin(recordOf(ids[0]))
+	h.ruin(listsOf(ids[1]))
+	h.ruin(func(i table.Item) bool { return recordOf(ids[2])(i) || listsOf(ids[2])(i) })
+	if err := h.collections.Delete(t.Context(), teamID, h.wiki, "r", access.Everything(), anyVersion); err != nil {
+		t.Fatal(err)
+	}
+	h.work()
+	for _, item := range h.stored() {
+		if item.Sort != "ruled" {
+			t.Errorf("left: %v", item.Key)
+		}
+	}
+}

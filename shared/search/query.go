@@ -169,8 +169,13 @@ func (ix *Index) readable(ctx context.Context, teamID string, q Query) ([]record
 			if r.outdated() == reasonModel {
 				return true // the model was changed, and vectors of the new one are being made
 			}
-			ix.fault(ctx, fmt.Errorf("segment %s of %s: %s, analysis %d, format %d", r.id, r.source,
-				cmp.Or(r.outdated(), "of a newer program"), r.content.Analysis, r.content.Format))
+			err := fmt.Errorf("segment %s of %s: %s, analysis %d, format %d", r.id, r.source,
+				cmp.Or(r.outdated(), "of a newer program"), r.content.Analysis, r.content.Format)
+			if r.newer() {
+				ix.fault(ctx, err)
+			} else {
+				ix.repair(ctx, teamID, r, err)
+			}
 			return true
 		}
 		return false

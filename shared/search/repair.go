@@ -3,11 +3,47 @@ package search
 import (
 	"context"
 	"fmt"
+	"maps"
+	"sync"
 	"time"
 )
 
 // repairTimeout bounds how long a query that met damage takes to plan its repair.
 const repairTimeout = 2 * time.Second
+
+// Between two attempts to plan the repair of a segment, a program lets pass repairPause, so that searches do not wait for a
+// table that takes no writes. It remembers the attempts of mostRepairs segments.
+const (
+	repairPause = time.Minute
+	mostRepairs = 1000
+)
+
+// repairs are the attempts of the last repairPause. The zero value is empty.
+type repairs struct {
+	mu    sync.Mutex
+	begun map[string]time.Time // by the segment's file
+}
+
+// begin reports whether an attempt is due for a segment, and notes it.
+func (r *repairs) begin(blob string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	recent := func(begun time.Time) bool { return now.Sub(begun).Abs() < repairPause } // a clock may be set back
+	if begun, ok := r.begun[blob]; ok && recent(begun) {
+		return false
+	}
+	if len(r.begun) >= mostRepairs {
+		maps.DeleteFunc(r.begun, func(_ string, begun time.Time) bool { return !recent(begun) })
+	}
+	if len(r.begun) >= mostRepairs {
+		return false
+	}
+	if r.begun == nil {
+		r.begun = map[string]time.Time{}
+	}
+	r.begun[blob] = now
+	return true
+}
 
 // repair reports a segment that a query could not read, and plans its rebuild, because no merge may come by for a long time. The query
 // goes on without the segment, also if that fails. Other queries may not need what is damaged, so the segment is not marked as
@@ -20,11 +56,12 @@ func (ix *Index) repair(ctx context.Context, teamID string, r record, cause erro
 }
 
 func (ix *Index) planRepair(ctx context.Context, teamID string, r record) error {
-	if r.outdated() != "" {
-		return nil // it is marked: its rebuild is planned, or else a merge or the daily round plans it
+	if !ix.repairs.begin(r.blob, ix.Now()) {
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), repairTimeout)
 	defer cancel()
+	// One that is outdated or marked may still lack its rebuild: whoever marked it may have failed to plan it.
 	if marked, err := ix.markAsked(ctx, teamID, []record{r}); err != nil || !marked {
 		return err
 	}

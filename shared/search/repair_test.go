@@ -9,9 +9,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"docent/shared/app/faulttest"
 	"docent/shared/search"
+	"docent/shared/table"
 )
 
 // largest returns the name of the largest segment.
@@ -104,7 +106,7 @@ func TestASearchThatMeetsDamageHasItRepaired(t *testing.T) {
 // TestASearchGoesOnIfARepairIsNotPlanned: the table takes no writes, as on a full disk.
 func TestASearchGoesOnIfARepairIsNotPlanned(t *testing.T) {
 	t.Parallel()
-	made, lib, _ := newIndex(t)
+	made, lib, clock := newIndex(t)
 	publish(t, made, lib, doc("wiki", "large", "zebra "+newZipfText().words(500), 1))
 	publish(t, made, lib, doc("wiki", "small", "zebra", 1))
 	damage(t, made, largest(t, made), func(size int) int { return size / 2 })
@@ -113,14 +115,112 @@ func TestASearchGoesOnIfARepairIsNotPlanned(t *testing.T) {
 	x.Table = faulttest.Table{Store: made.Table, Plan: plan}
 	var faults []error
 	x.OnFault = func(_ context.Context, err error) { faults = append(faults, err) }
-	for try := range 2 {
+	for try := range 3 {
+		waits := try == 1 // the attempt before was just now
+		if try == 2 {
+			clock.Advance(time.Minute)
+		}
 		plan.Arm(faulttest.FailBefore, 2) // after the list of segments
 		titles, _ := ask(t, x, search.Query{Text: "zebra"})
-		if failed := plan.Disarm(); !strings.HasPrefix(failed, "Write") {
-			t.Fatalf("failed: %q", failed)
+		if failed := plan.Disarm(); strings.HasPrefix(failed, "Write") == waits {
+			t.Fatalf("try %d failed: %q", try, failed)
 		}
 		if !slices.Equal(titles, []string{"small"}) || len(faults) != try+1 {
 			t.Errorf("try %d: found %q, reported %v", try, titles, faults)
 		}
+	}
+}
+
+// slowTable is a table whose writes wait until it is let go.
+type slowTable struct {
+	table.Store
+	writes  chan struct{} // receives one for each write
+	release chan struct{}
+}
+
+func (s slowTable) Write(ctx context.Context, ops ...table.Op) error {
+	s.writes <- struct{}{}
+	select {
+	case <-s.release:
+		return s.Store.Write(ctx, ops...)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestOneSearchAloneWaitsForARepair: the others go on at once.
+func TestOneSearchAloneWaitsForARepair(t *testing.T) {
+	t.Parallel()
+	made, lib, _ := newIndex(t)
+	publish(t, made, lib, doc("wiki", "large", "zebra "+newZipfText().words(500), 1))
+	damage(t, made, largest(t, made), func(size int) int { return size / 2 })
+	x := again(made, 0)
+	x.OnFault = func(context.Context, error) {}
+	slow := slowTable{made.Table, make(chan struct{}, 10), make(chan struct{})}
+	x.Table = slow
+	first := make(chan struct{})
+	go func() {
+		defer close(first)
+		ask(t, x, search.Query{Text: "zebra"})
+	}()
+	<-slow.writes
+	for range 3 {
+		ask(t, x, search.Query{Text: "zebra"})
+	}
+	if len(slow.writes) > 0 {
+		t.Error("another search tried to plan the repair, too")
+	}
+	close(slow.release)
+	<-first
+}
+
+// TestAMarkedSegmentGetsItsRebuild: who marked it was killed before it planned the rebuild.
+func TestAMarkedSegmentGetsItsRebuild(t *testing.T) {
+	t.Parallel()
+	for name, mark := range map[string]func(t *testing.T, x *search.Index){
+		"as asked for": func(t *testing.T, x *search.Index) {
+			t.Helper()
+			plan := &faulttest.Plan{}
+			stored := x.Table
+			x.Table = faulttest.Table{Store: stored, Plan: plan}
+			plan.Arm(faulttest.EndAfter, 2) // the list of segments, and the mark
+			ask(t, x, search.Query{Text: "zebra"})
+			if last := plan.Disarm(); !strings.HasPrefix(last, "Write") {
+				t.Fatalf("the last call: %q", last)
+			}
+			x.Table = stored
+		},
+		"as damaged": func(t *testing.T, x *search.Index) {
+			t.Helper()
+			page, err := x.Table.Query(t.Context(), table.Query{Table: table.Index, Partition: team})
+			if err != nil || len(page.Items) != 1 {
+				t.Fatal(err, page)
+			}
+			item := page.Items[0]
+			item.Body = append(item.Body[:len(item.Body)-1], `,"mark":"damaged"}`...)
+			if err := x.Table.Write(t.Context(), table.Put{Item: item}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made, lib, clock := newIndex(t)
+			publish(t, made, lib, doc("wiki", "large", "zebra "+newZipfText().words(500), 1))
+			damage(t, made, largest(t, made), func(size int) int { return size / 2 })
+			x := again(made, 0)
+			x.OnFault = func(context.Context, error) {}
+			mark(t, x)
+			if all := works(t, x); len(all) > 0 {
+				t.Fatalf("planned %v", all)
+			}
+			clock.Advance(time.Minute)
+			ask(t, x, search.Query{Text: "zebra"})
+			if all := works(t, x); len(all) != 1 {
+				t.Fatalf("planned %v", all)
+			}
+			rebuild(t, rebuilder(x))
+			holds(t, x, lib)
+		})
 	}
 }

@@ -151,6 +151,7 @@ type Index struct {
 	rangedFrom int // size above which a query reads a segment by range; 0 means the constant
 
 	embedder embedder
+	repairs  repairs
 	once     sync.Once
 	cache    *segment.Cache
 	analyses *sieve.Cache[analysisKey, analysed]

@@ -122,7 +122,7 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 			r.state.Removed++
 		}
 	}
-	if millisToTime(r.state.leaseUntil).Sub(r.now()) < leaseTime/2 || !p.Exact {
+	if millisToTime(r.state.leaseUntil).Sub(r.now()) < leaseTime/2 {
 		if err := r.save(ctx); err != nil { // renews the lease
 			return err
 		}

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"fmt"
 	"hash/fnv"
 	"maps"
 	"slices"
 	"time"
+
+	"docent/shared/source"
 )
 
 // Bounds of what is remembered of pages.
@@ -13,6 +16,7 @@ const (
 	maxGone   = 500                 // pages in checkpoint.Gone; of more, later readings note the rest
 	goneFor   = 3 * time.Hour       // between the first look that finds a page gone and the one that removes it
 	keptGone  = 30 * 24 * time.Hour // for which a page is in checkpoint.Gone that is not listed any more
+	shortFor  = 20 * time.Hour      // between the first look that finds a sitemap short and the one that is believed
 )
 
 // checkpoint is the checkpoint of a source.
@@ -29,6 +33,42 @@ type checkpoint struct {
 	Gone   map[uint32]int64 `json:"gone,omitempty"`
 	Waited bool             `json:"waited,omitempty"` // as long as a site asked for, and no page was read since
 	Scans  bool             `json:"scans,omitempty"`  // the current reading is a full scan
+	lengths
+	Doubted bool `json:"doubted,omitempty"` // the sitemap was short at a look of the current reading, and is not believed yet
+}
+
+// lengths are what a source remembers of the length of its sitemap. One that is short may be a mistake of an hour.
+type lengths struct {
+	Named int       `json:"named,omitempty"` // pages that the sitemap named when it was last believed
+	Few   int       `json:"few,omitempty"`   // pages that it names since Short
+	Short time.Time `json:"short,omitzero"`  // the first look that found it short
+}
+
+// look notes how many pages the sitemap names at a time, and reports whether it may be believed that the others are gone.
+func (l *lengths) look(n int, at time.Time) bool {
+	since := at.Sub(l.Short)
+	switch {
+	case !isShort(n, l.Named):
+	case l.Short.IsZero(), isShort(n, l.Few), since < 0: // for the first time, shorter still, or the clock was ahead then
+		l.Few, l.Short = n, at
+		return false
+	case since < shortFor:
+		return false
+	}
+	*l = lengths{Named: n}
+	return true
+}
+
+// isShort reports whether a sitemap of n pages misses more than a tenth of what it named before.
+func isShort(n, before int) bool { return n < before-before/10 }
+
+// doubt returns the warning that the sitemap is short, or nil.
+func (p checkpoint) doubt() *source.SyncError {
+	if !p.Doubted {
+		return nil
+	}
+	return &source.SyncError{Code: source.Unreadable, Detail: fmt.Sprintf(
+		"The sitemap names %d pages, and named %d before. The others stay until a full scan finds it so for a day.", p.Few, p.Named)}
 }
 
 // failsMuch reports whether there are more pages in Failed than a checkpoint should have.
@@ -45,10 +85,10 @@ func (p checkpoint) end() checkpoint {
 	gone := maps.Clone(p.Gone)
 	maps.DeleteFunc(gone, func(_ uint32, at int64) bool { return time.Unix(at, 0).Add(keptGone).Before(p.Begun) })
 	if p.failsMuch() {
-		return checkpoint{Since: p.Since, Again: p.Again, Gone: gone}
+		return checkpoint{Since: p.Since, Again: p.Again, Gone: gone, lengths: p.lengths}
 	}
 	// A day earlier, because the times of sitemaps are rarely exact.
-	return checkpoint{Since: p.Begun.Add(-24 * time.Hour), Again: p.Failed, Gone: gone}
+	return checkpoint{Since: p.Begun.Add(-24 * time.Hour), Again: p.Failed, Gone: gone, lengths: p.lengths}
 }
 
 // hashOf returns the key of a page in checkpoint.Gone.

@@ -43,13 +43,17 @@ func (v *visit) probeSitemap(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	list := newSiteList(u)
+	list, isIndex := newSiteList(u), false
 	err = v.file(ctx, u, func(index bool, e sitemapEntry) error {
 		if index {
+			isIndex = true
 			return nil
 		}
 		return list.add(e)
 	})
+	if err == nil && !isIndex && len(list.pages) == 0 {
+		err = list.empty()
+	}
 	var answered *fetch.StatusError
 	var unreached *fetch.Error
 	switch {

@@ -62,6 +62,9 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 			return nil, err
 		}
 	}
+	if len(list.pages) == 0 { // as after a failed build; what is stored stays
+		return nil, list.empty()
+	}
 	slices.SortFunc(list.pages, func(a, b listed) int { return strings.Compare(a.url, b.url) })
 	return list.pages, nil
 }
@@ -97,6 +100,11 @@ func (l *siteList) add(e sitemapEntry) error {
 		return &source.SyncError{Code: source.TooLarge, Detail: "The sitemap names more pages than the limit for one source. Connect a part of it."}
 	}
 	return nil
+}
+
+// empty returns the failure for a sitemap without pages.
+func (l *siteList) empty() error {
+	return &source.SyncError{Code: source.Unreadable, Detail: "The sitemap names no page of the site " + l.home.Host + "."}
 }
 
 // startOf returns the start of a URL that is too long, which is a URL too.

@@ -45,7 +45,7 @@ func (c *Connector) Parts(source.Settings) []string { return []string{pages} }
 // PartContains returns true: all pages are in the only part.
 func (c *Connector) PartContains(source.Settings, string, string) bool { return true }
 
-// IsDeleted is never called, because every full scan is exact.
+// IsDeleted returns false. It is called only of what a sitemap does not name that is not believed.
 func (c *Connector) IsDeleted(context.Context, source.Access, string, string) (bool, error) {
 	return false, nil
 }
@@ -72,13 +72,16 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 			if err := source.DecodeCheckpoint(a.Before, &before); err != nil {
 				return err
 			}
-			p.Gone = before.Gone
+			p.Gone, p.lengths = before.Gone, before.lengths
 		}
 		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a, scans: at == nil || p.Scans}
 		p.Scans = v.scans
 		all, err := v.list(ctx, a.Settings)
 		if err != nil {
 			return err
+		}
+		if a.Settings.Text(sitemap) != "" && !p.look(len(all), v.Now().UTC()) {
+			p.Doubted = true
 		}
 		return v.read(ctx, p, all, page)
 	})
@@ -120,7 +123,7 @@ func wellFormed(address string) string {
 func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func(source.SyncPage) bool) error {
 	next := after(all, p.Last)
 	for {
-		var page source.SyncPage
+		page := source.SyncPage{Notice: p.doubt()}
 		begun := v.Now()
 		for ; next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage && v.Now().Sub(begun) < source.LongPage; p.Last, next = all[next].url, next+1 {
 			one := all[next]
@@ -163,10 +166,11 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 			}
 		}
 		done := next >= len(all)
+		page.Last, page.Exact = done, done && !p.Doubted
 		if done {
 			p = p.end()
 		}
-		page.Checkpoint, page.Last, page.Exact = source.EncodeCheckpoint(p), done, done
+		page.Checkpoint = source.EncodeCheckpoint(p)
 		if !yield(page) {
 			return source.ErrStopped
 		}
@@ -229,14 +233,16 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 		return false, false, err
 	}
 	if !s.allows(u) {
-		later = s.failed != nil && s.failed.Code != fetch.Blocked // what was forbidden is gone, but this site may only be down
-		if later {
-			page.Unread = append(page.Unread, address)
-		} else {
-			v.remove(page, address)
-		}
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: s.forbids()})
-		return later, false, nil
+		switch {
+		case s.failed == nil: // the site forbids it
+			v.remove(page, address)
+		case s.failed.Code == fetch.Blocked:
+			isGone = true // if its name still leads to no public address at another look
+		default: // the site may only be down
+			later, page.Unread = true, append(page.Unread, address)
+		}
+		return later, isGone, nil
 	}
 	if err := s.wait(ctx, v.Pause); err != nil {
 		return false, false, err

@@ -70,7 +70,6 @@ func read(t *testing.T, pages map[string]answer) *reading {
 	return r
 }
 
-// result is what Read yielded, as paths.
 // articles puts n articles on the site and returns their addresses.
 func (r *reading) articles(n int) (urls []string) {
 	for n := range n {
@@ -94,7 +93,12 @@ func (r *reading) firstCheckpoint(s source.Settings) []byte {
 	return nil
 }
 
-type result struct{ items, kept, removed, left, why []string }
+// result is what Read yielded, as paths.
+type result struct {
+	items, kept, removed, left, why []string
+	exact                           bool   // what was not listed is removed
+	notice                          string // detail
+}
 
 func (r *reading) read(s source.Settings, checkpoint []byte) (result, []byte, error) {
 	r.t.Helper()
@@ -127,9 +131,12 @@ func (r *reading) read(s source.Settings, checkpoint []byte) (result, []byte, er
 		for _, left := range page.Skipped {
 			out.left, out.why = append(out.left, path(left.URI)), append(out.why, left.Why)
 		}
+		if page.Notice != nil {
+			out.notice = page.Notice.Detail
+		}
 		end = page
 	}
-	if !end.Last || !end.Exact {
+	if out.exact = end.Exact; !end.Last {
 		r.t.Errorf("the last page is %+v", end)
 	}
 	return out, end.Checkpoint, nil
@@ -320,6 +327,98 @@ func TestManyPagesThatAreNotThere(t *testing.T) {
 	}
 	if got, _, err = r.read(settings, at); err != nil || len(got.items) > 0 || !slices.Equal(got.kept, []string{"/00"}) {
 		t.Errorf("then %q, kept %q, %v", got.items, got.kept, err)
+	}
+}
+
+// TestASitemapThatIsShortRemovesNothingAtOnce: one may be short, or empty, after a failed build or while a site is moved. What it does not
+// name leaves with the first full scan a day later that finds it so too.
+func TestASitemapThatIsShortRemovesNothingAtOnce(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	var entries []string
+	for _, u := range r.articles(40) {
+		entries = append(entries, u+" 2026-01-01")
+	}
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+	elsewhere := sitemap("https://other.test/a", "https://other.test/b")
+	const day = 24 * time.Hour
+	var at []byte
+	for n, tt := range []struct {
+		after  time.Duration
+		full   bool
+		named  answer
+		exact  bool
+		notice string
+		fails  bool
+	}{
+		{0, true, sitemap(entries...), true, "", false},
+		{7 * day, true, sitemap(entries[:38]...), true, "", false}, // a few are removed on any day
+		{14 * day, true, sitemap(), false, "", true},
+		{14 * day, true, indexOf(), false, "", true},
+		{14 * day, true, elsewhere, false, "", true},
+		{14 * day, true, sitemap(entries[:3]...), false, "names 3 pages, and named 38 before", false},
+		{14*day + time.Hour, true, sitemap(entries[:3]...), false, "names 3 pages", false},
+		{15 * day, true, sitemap(entries...), true, "", false}, // it was a mistake
+		{21 * day, true, sitemap(entries[:20]...), false, "names 20 pages, and named 40 before", false},
+		{22 * day, true, sitemap(entries[:2]...), false, "names 2 pages, and named 40 before", false}, // another one
+		{22*day - time.Hour, true, sitemap(entries[:20]...), false, "named 40", false},                // the clock was ahead
+		{23 * day, true, sitemap(entries[:20]...), true, "", false},
+		{24 * day, false, sitemap(entries[:10]...), false, "names 10 pages, and named 20", false}, // a look between full scans counts too
+		{28 * day, true, sitemap(entries[:10]...), true, "", false},
+	} {
+		r.c.Now = func() time.Time { return now.Add(tt.after) }
+		r.pages["/sitemap.xml"] = tt.named
+		from := at
+		if r.before = at; tt.full {
+			from = nil
+		}
+		got, end, err := r.read(settings, from)
+		if (err != nil) != tt.fails || err == nil && (got.exact != tt.exact || !strings.Contains(got.notice, tt.notice) || (got.notice == "") != (tt.notice == "")) {
+			t.Errorf("look %d: exact %v, %q, %v", n, got.exact, got.notice, err)
+		}
+		if err == nil {
+			at = end
+		}
+	}
+}
+
+// TestASitemapThatBecomesShortDuringAFullScan: the scan removes nothing, whatever later turns of it find.
+func TestASitemapThatBecomesShortDuringAFullScan(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	urls := r.articles(25)
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+	r.pages["/sitemap.xml"] = sitemap(urls...)
+	at := r.firstCheckpoint(settings)
+	r.pages["/sitemap.xml"] = sitemap(urls[:12]...)
+	for page, err := range r.c.Read(t.Context(), source.Access{Settings: settings}, "pages", at) {
+		if err != nil || page.Exact {
+			t.Errorf("exact %v, %v", page.Exact, err)
+		}
+		at = page.Checkpoint
+	}
+	r.pages["/sitemap.xml"] = sitemap(urls...)
+	if got, _, err := r.read(settings, at); err != nil || !got.exact {
+		t.Errorf("the next one: exact %v, %v", got.exact, err)
+	}
+}
+
+// TestASiteWithoutAPublicAddressKeepsItsPagesAtOneLook: a name may lead to a private address by a mistake of an hour.
+func TestASiteWithoutAPublicAddressKeepsItsPagesAtOneLook(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	settings := urlSettings(r.articles(1))
+	_, at, err := r.read(settings, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.c.Fetch = fetch.New(page.Read)
+	for n, removed := range [][]string{nil, {"/00"}} {
+		r.c.Now = func() time.Time { return now.Add(time.Duration(n) * 24 * time.Hour) }
+		var got result
+		if got, at, err = r.read(settings, at); err != nil || !slices.Equal(got.removed, removed) || len(got.kept) != 1-n {
+			t.Errorf("look %d: %+v %v", n+1, got, err)
+		}
 	}
 }
 

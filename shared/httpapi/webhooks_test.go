@@ -98,7 +98,9 @@ func TestGitHubItems(t *testing.T) {
 		"closed_at":"2026-05-03T00:00:00Z","merged_at":"2026-05-03T00:00:00Z"}}`
 	comment := `{"action":"created","repository":{"full_name":"acme/api"},"issue":{"number":1,"title":"Login fails","html_url":"https://tracker.test/issues/1"},
 		"comment":{"html_url":"https://tracker.test/issues/1#c1","body":"Clear the cookies.","user":{"login":"grace"},"created_at":"2026-05-04T00:00:00Z","updated_at":"2026-05-04T00:00:00Z"}}`
-	for event, body := range map[string]string{"issues": issueEvent("opened", 2, "Login fails", ""), "pull_request": pull, "issue_comment": comment,
+	review := `{"action":"submitted","repository":{"full_name":"acme/api"},"pull_request":{"number":7,"title":"Fix it","html_url":"https://tracker.test/pulls/7"},
+		"review":{"html_url":"https://tracker.test/pulls/7#r1","body":"Expire the session first.","state":"changes_requested","user":{"login":"grace"},"submitted_at":"2026-05-04T00:00:00Z"}}`
+	for event, body := range map[string]string{"issues": issueEvent("opened", 2, "Login fails", ""), "pull_request": pull, "issue_comment": comment, "pull_request_review": review,
 		"ping": `{"zen":"Keep it logically awesome."}`, "push": `{"ref":"refs/heads/main","repository":{"full_name":"acme/api"}}`} {
 		a.do(githubCall(id, secret, event, "d-"+event, body)).want(t, 202)
 	}
@@ -111,6 +113,15 @@ func TestGitHubItems(t *testing.T) {
 	}
 	if got := a.search(acme.key, "issues", "clear the cookies").found(t); !slices.Equal(got, []string{"issues/1#c1"}) {
 		t.Errorf("the comment: %v", got)
+	}
+	if got := a.search(acme.key, "prs", "expire the session").found(t); !slices.Equal(got, []string{"pulls/7#r1"}) {
+		t.Errorf("the review: %v", got)
+	}
+	edited := strings.NewReplacer(`"submitted"`, `"edited"`, "Expire the session first.", " ", `"number":7`, `"number":7,"updated_at":"2026-05-05T00:00:00Z"`).Replace(review)
+	a.do(githubCall(id, secret, "pull_request_review", "emptied", edited)).want(t, 202)
+	a.drain()
+	if got := a.search(acme.key, "prs", "expire the session").found(t); len(got) != 0 {
+		t.Errorf("a review without its text: %v", got)
 	}
 	if list := a.do(call{"GET", "/data-sources", acme.key, nil, nil}); !strings.Contains(string(list.body), `"state":"ready"`) || !strings.Contains(string(list.body), `"lastSync":`) {
 		t.Errorf("the data source: %s", list.body)

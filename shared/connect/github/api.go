@@ -109,15 +109,17 @@ func (s *session) send(ctx context.Context, path, accept, etag string) (*http.Re
 	if err != nil {
 		return nil, err
 	}
-	if accept == "" {
-		accept = jsonType
-	}
-	r.Header.Set("Accept", accept)
-	r.Header.Set("User-Agent", "Docent/1.0")
-	r.Header.Set("X-GitHub-Api-Version", apiVersion)
 	if etag != "" {
 		r.Header.Set("If-None-Match", etag)
 	}
+	return s.do(r, cmp.Or(accept, jsonType))
+}
+
+// do sends r. Its results are those of send.
+func (s *session) do(r *http.Request, accept string) (*http.Response, error) {
+	r.Header.Set("Accept", accept)
+	r.Header.Set("User-Agent", "Docent/1.0")
+	r.Header.Set("X-GitHub-Api-Version", apiVersion)
 	reply, err := s.client.Do(r)
 	if err != nil || reply.StatusCode == http.StatusNotModified || reply.StatusCode >= 200 && reply.StatusCode <= 299 {
 		return reply, err

@@ -1,5 +1,5 @@
 // Package github reads repositories from GitHub or a server with the same API: issues
-// and pull requests, the comments on both, documentation in Markdown and code.
+// and pull requests, the comments on both, reviews, documentation in Markdown and code.
 //
 // Records are read by the time of their last change, oldest first. Each page starts
 // at the last time of the page before. So a record that changes during the sync is
@@ -45,17 +45,18 @@ type Connector struct {
 
 // The parts of a repository.
 const (
-	issues   = "issues" // and pull requests
-	comments = "comments"
-	reviews  = "review comments"
-	files    = "files"
+	issues       = "issues" // and pull requests
+	comments     = "comments"
+	lineComments = "review comments"
+	reviews      = "reviews"
+	files        = "files"
 )
 
-// Parts returns four parts per repository.
+// Parts returns five parts per repository.
 func (c *Connector) Parts(s source.Settings) []string {
 	var parts []string
 	for _, repository := range s.List(repositories) {
-		for _, kind := range []string{issues, comments, reviews, files} {
+		for _, kind := range []string{issues, comments, lineComments, reviews, files} {
 			parts = append(parts, repository+" "+kind)
 		}
 	}
@@ -68,6 +69,8 @@ type checkpoint struct {
 	Page   int       `json:"page,omitempty"`   // records: page of those since then; 0: the first
 	ETag   string    `json:"etag,omitempty"`   // of the last reply, if it was complete
 	Name   string    `json:"name,omitempty"`   // records: the repository's current name, if it was renamed
+	Newest time.Time `json:"newest,omitzero"`  // reviews: the last change of a pull request when this reading began
+	Cursor string    `json:"cursor,omitempty"` // reviews: of the last pull request read
 	Commit string    `json:"commit,omitempty"` // files: the last commit read
 	Branch string    `json:"branch,omitempty"`
 	Target string    `json:"target,omitempty"` // files: the commit that is being read
@@ -87,8 +90,11 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		if err := source.DecodeCheckpoint(at, &p); err != nil {
 			return err
 		}
-		if kind == files {
+		switch kind {
+		case files:
 			return s.readFiles(ctx, p, at == nil, page)
+		case reviews:
+			return s.readReviews(ctx, p, page)
 		}
 		return s.readRecords(ctx, kind, p, page)
 	})
@@ -102,6 +108,7 @@ type session struct {
 	repository string // owner/name
 	html       string // URL of its pages, with a slash at the end
 	branch     string // in the URIs of files
+	anonymous  bool   // there is no token
 }
 
 func (c *Connector) open(a source.Access, repository string) (*session, error) {
@@ -124,7 +131,7 @@ func (c *Connector) open(a source.Access, repository string) (*session, error) {
 	}
 	client := *c.HTTP
 	client.Transport = &guard{c.HTTP.Transport, u.Scheme, u.Host, a.Secrets[accessToken]}
-	return &session{Connector: c, client: &client, base: base, repository: repository, html: html + repository + "/"}, nil
+	return &session{Connector: c, client: &client, base: base, repository: repository, html: html + repository + "/", anonymous: a.Secrets[accessToken] == ""}, nil
 }
 
 // guard adds the token to requests to the API, not to redirects, and bounds replies.
@@ -153,17 +160,26 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 // is unchanged. It retries failures of the provider; its errors are *source.SyncError
 // or ctx's own.
 func (s *session) get(ctx context.Context, path, accept, etag string, v func() any) (newTag string, unchanged bool, err error) {
+	err = s.retry(ctx, func() (err error) {
+		newTag, unchanged, err = s.once(ctx, path, accept, etag, v())
+		return err
+	})
+	return newTag, unchanged, err
+}
+
+// retry calls send, and again after a failure of the provider. Its errors are those of get.
+func (s *session) retry(ctx context.Context, send func() error) error {
 	for attempt := 1; ; attempt++ {
-		newTag, unchanged, err := s.once(ctx, path, accept, etag, v())
+		err := send()
 		if err == nil {
-			return newTag, unchanged, nil
+			return nil
 		}
 		failed := s.failure(err)
 		if failed.Code != source.Unreadable || attempt == attempts || ctx.Err() != nil {
-			return "", false, failed
+			return failed
 		}
 		if err := s.Pause(ctx, firstPause<<(attempt-1)); err != nil {
-			return "", false, err
+			return err
 		}
 	}
 }

@@ -62,6 +62,28 @@ func (g Issue) Item(project string) *source.Item {
 	return i
 }
 
+// Review is what a reviewer says of a pull request as a whole, in events.
+type Review struct {
+	HTMLURL     string    `json:"html_url"`
+	Body        string    `json:"body"`
+	User        User      `json:"user"`
+	SubmittedAt time.Time `json:"submitted_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
+}
+
+// Item returns r as an item of a project, about the pull request with this number and title. An empty title means unknown.
+func (r Review) Item(project, number, title string) *source.Item {
+	i := &source.Item{URI: r.HTMLURL, Title: "Review of #" + number, Body: r.Body, SourceType: "pull_request", Author: r.User.Login,
+		Project: project, CreatedAt: r.SubmittedAt, UpdatedAt: r.UpdatedAt, Comment: true}
+	if r.UpdatedAt.Before(r.SubmittedAt) {
+		i.UpdatedAt = r.SubmittedAt
+	}
+	if title != "" {
+		i.Title = source.ClipTitle(i.Title + ": " + title)
+	}
+	return i
+}
+
 // Comment is a comment on an issue, on a pull request or on a line of one.
 type Comment struct {
 	HTMLURL        string    `json:"html_url"`

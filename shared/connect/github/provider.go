@@ -40,7 +40,7 @@ var Provider = source.Provider{
 			{Name: signatureHeader, Help: "sha256= and the hex HMAC-SHA-256 of the body."}, {Name: eventHeader}, {Name: deliveryHeader},
 		},
 		Label:     "Webhook",
-		Guide:     "choose application/json, the secret, and the events issues, pull requests, issue comments, review comments and pushes",
+		Guide:     "choose application/json, the secret, and the events issues, pull requests, issue comments, pull request reviews, review comments and pushes",
 		Signature: `^sha256=[0-9a-fA-F]{64}$`, IDHeader: deliveryHeader, NewSecret: webhookSecret, Verify: verify, Read: readEvent,
 	},
 	Opener: opener{}, SyncEvery: 15 * time.Minute, FullScanEvery: 24 * time.Hour,

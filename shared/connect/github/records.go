@@ -133,7 +133,7 @@ func (s *session) list(ctx context.Context, kind string, p checkpoint) (tag stri
 		}
 		return tag, unchanged, records, err
 	}
-	at += map[string]string{comments: "/issues/comments?", reviews: "/pulls/comments?"}[kind]
+	at += map[string]string{comments: "/issues/comments?", lineComments: "/pulls/comments?"}[kind]
 	var all []comment
 	tag, unchanged, err = s.get(ctx, at+q.Encode(), "", p.ETag, func() any { all = nil; return &all })
 	if err == nil && all == nil && !unchanged {
@@ -169,8 +169,10 @@ func (c *Connector) PartContains(settings source.Settings, part, uri string) boo
 		return record && fragment == ""
 	case comments:
 		return record && strings.HasPrefix(fragment, "issuecomment-")
-	case reviews:
+	case lineComments:
 		return record && strings.HasPrefix(fragment, "discussion_r")
+	case reviews:
+		return record && strings.HasPrefix(fragment, reviewFragment)
 	default:
 		return folder == "blob"
 	}
@@ -184,7 +186,10 @@ func below(prefix, uri string) (string, bool) {
 	return uri[len(prefix):], true
 }
 
-// IsDeleted asks GitHub for one issue, pull request or comment. It is never called for
+// reviewFragment begins the fragment in the address of a review.
+const reviewFragment = "pullrequestreview-"
+
+// IsDeleted asks GitHub for one issue, pull request, comment or review. It is never called for
 // a file, because archives are exact.
 func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri string) (bool, error) {
 	repository, kind, _ := strings.Cut(part, " ")
@@ -198,16 +203,25 @@ func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri st
 	switch kind {
 	case comments:
 		at, id = "issues/comments/", strings.TrimPrefix(fragment, "issuecomment-")
-	case reviews:
+	case lineComments:
 		at, id = "pulls/comments/", strings.TrimPrefix(fragment, "discussion_r")
+	case reviews:
+		if s.anonymous {
+			return false, nil // none is read
+		}
+		at, id = "pulls/"+id+"/reviews/", strings.TrimPrefix(fragment, reviewFragment)
 	}
 	if _, err := strconv.ParseUint(id, 10, 63); err != nil {
 		return false, nil // not a URI of GitHub, so GitHub cannot be asked
 	}
 	var one struct {
 		HTMLURL string `json:"html_url"`
+		Body    string `json:"body"`
 	}
 	_, _, err = s.get(ctx, "repos/"+s.repository+"/"+at+id, "", "", func() any { return &one })
+	if err == nil && kind == reviews && strings.TrimSpace(one.Body) == "" {
+		return true, nil // its text
+	}
 	if err == nil {
 		return s.moved(ctx, uri, one.HTMLURL)
 	}

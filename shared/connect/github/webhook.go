@@ -16,7 +16,7 @@ func verify(d source.Delivery, secrets source.Secrets, _ time.Time) bool {
 	return source.ValidSignature(secrets[webhookSecret], digest, d.Body) && ok
 }
 
-// readEvent returns the change of an issue, a pull request or a comment on one. A
+// readEvent returns the change of an issue, a pull request, a comment on one or a review. A
 // push to the default branch requests a sync; other events change nothing.
 func readEvent(ctx context.Context, d source.Delivery) (source.Event, error) {
 	var e event
@@ -39,6 +39,7 @@ type event struct {
 	Issue       *Issue   `json:"issue"`
 	PullRequest *Issue   `json:"pull_request"`
 	Comment     *Comment `json:"comment"`
+	Review      *Review  `json:"review"`
 	Repository  struct {
 		FullName      string `json:"full_name"`
 		DefaultBranch string `json:"default_branch"`
@@ -62,6 +63,24 @@ func (e event) change(name string) source.Event {
 	case name == "pull_request_review_comment" && e.PullRequest != nil:
 		e.PullRequest.Pull = &Pull{}
 		return e.comment(*e.PullRequest, gone)
+	case name == "pull_request_review" && e.PullRequest != nil && e.Review != nil:
+		return e.review(*e.PullRequest, *e.Review)
+	default:
+		return source.Event{}
+	}
+}
+
+// review returns the change of a review. One without a text only joins comments on lines.
+func (e event) review(of Issue, r Review) source.Event {
+	if e.Action == "edited" && r.UpdatedAt.IsZero() {
+		r.UpdatedAt = of.UpdatedAt // some servers do not tell when it changed
+	}
+	i := r.Item(e.Repository.FullName, strconv.Itoa(of.Number), of.Title)
+	switch {
+	case strings.TrimSpace(r.Body) != "":
+		return source.Event{Item: i}
+	case e.Action == "edited":
+		return source.Event{Removed: []string{i.URI}, At: i.UpdatedAt}
 	default:
 		return source.Event{}
 	}

@@ -26,6 +26,7 @@ type Repository struct {
 	Issues   []Issue // and pull requests
 	Comments []Comment
 	Reviews  []Comment
+	Verdicts []Review // which REST calls reviews
 	Branch   string   // the default branch
 	Commits  []Commit // the last one is the head of Branch
 	Missing  bool     // it is no longer visible
@@ -106,11 +107,13 @@ func New(t testing.TB) *Server {
 	})
 	at("/issues/comments/{id}", func(r *Repository, w http.ResponseWriter, q *http.Request) { oneComment(w, q, r.Comments) })
 	at("/pulls/comments/{id}", func(r *Repository, w http.ResponseWriter, q *http.Request) { oneComment(w, q, r.Reviews) })
+	at("/pulls/{number}/reviews/{id}", review)
 	at("/commits/{ref...}", head)
 	at("/tarball/{sha}", func(_ *Repository, w http.ResponseWriter, q *http.Request) {
 		http.Redirect(w, q, "/codeload/"+q.PathValue("owner")+"/"+q.PathValue("name")+"/"+q.PathValue("sha"), http.StatusFound) //nolint:gosec // a path of this server
 	})
 	mux.HandleFunc("GET /codeload/{owner}/{name}/{sha}", func(w http.ResponseWriter, q *http.Request) { s.serve(w, q, archive) })
+	mux.HandleFunc("POST /api/graphql", s.graphQL)
 	at("/compare/{span}", compare)
 	at("/git/blobs/{sha}", blob)
 	s.Server = httptest.NewTLSServer(mux)

@@ -1,0 +1,109 @@
+package githubtest
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Review is what a reviewer says of a pull request as a whole.
+type Review struct {
+	ID          int       `json:"id"`
+	Pull        int       `json:"-"` // number
+	HTMLURL     string    `json:"html_url"`
+	Body        string    `json:"body"`
+	User        *User     `json:"user"`
+	Bot         bool      `json:"-"`
+	SubmittedAt time.Time `json:"submitted_at"`
+}
+
+// NewVerdict returns a review of i, submitted id minutes after Day.
+func (s *Server) NewVerdict(id int, of Issue, text string) Review {
+	return Review{ID: id, Pull: of.Number, HTMLURL: fmt.Sprintf("%s#pullrequestreview-%d", of.HTMLURL, id), Body: text, User: &User{"grace"},
+		SubmittedAt: Day.Add(time.Duration(id) * time.Minute)}
+}
+
+func review(r *Repository, w http.ResponseWriter, q *http.Request) {
+	one(w, r.Verdicts, func(v Review) bool {
+		return strconv.Itoa(v.ID) == q.PathValue("id") && strconv.Itoa(v.Pull) == q.PathValue("number")
+	})
+}
+
+// variables are those of the two queries that the server answers: about pull requests, and about the reviews of one.
+type variables struct {
+	Owner, Name, After string
+	First, Number      int
+}
+
+// graphQL answers queries about a repository, under its current name.
+func (s *Server) graphQL(w http.ResponseWriter, q *http.Request) {
+	var body struct {
+		Query     string
+		Variables variables
+	}
+	if err := json.NewDecoder(q.Body).Decode(&body); err != nil || q.Header.Get("Authorization") == "" {
+		refuse(w, http.StatusUnauthorized, "This endpoint requires you to be authenticated.")
+		return
+	}
+	s.mu.Lock()
+	name := body.Variables.Owner + "/" + body.Variables.Name
+	if r := s.repositories[strings.ToLower(name)]; r != nil && r.Moved != "" {
+		name = r.Moved
+	}
+	s.mu.Unlock()
+	owner, rest, _ := strings.Cut(name, "/")
+	q.SetPathValue("owner", owner)
+	q.SetPathValue("name", rest)
+	q.URL.Path = "/api/v3/repos/" + name + "/graphql"
+	s.serve(w, q, func(r *Repository, w http.ResponseWriter, _ *http.Request) {
+		v := body.Variables
+		if !strings.Contains(body.Query, "states:[APPROVED,CHANGES_REQUESTED,COMMENTED,DISMISSED]") { // else it returns drafts
+			refuse(w, http.StatusBadRequest, "not recorded")
+			return
+		}
+		if strings.Contains(body.Query, "pullRequest(number:$number)") {
+			answerData(w, map[string]any{"pullRequest": map[string]any{"reviews": r.reviews(v.Number, v.After, 100)}})
+			return
+		}
+		answerData(w, map[string]any{"pullRequests": r.pulls(v.After, v.First)})
+	})
+}
+
+func answerData(w http.ResponseWriter, repository any) {
+	answer(w, map[string]any{"data": map[string]any{"repository": repository}})
+}
+
+// pulls returns a page of the pull requests, the one that changed last first. A cursor is the time and number of one, as GitHub's is.
+func (r *Repository) pulls(after string, first int) any {
+	pulls := slices.DeleteFunc(slices.Clone(r.Issues), func(i Issue) bool { return i.Pull == nil })
+	slices.SortFunc(pulls, func(a, b Issue) int { return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), b.Number-a.Number) })
+	cursor := func(i Issue) string { return fmt.Sprintf("%020d %09d", i.UpdatedAt.Unix(), i.Number) }
+	pulls = slices.DeleteFunc(pulls, func(i Issue) bool { return after != "" && cursor(i) >= after })
+	edges := []any{}
+	for _, i := range pulls[:min(first, len(pulls))] {
+		edges = append(edges, map[string]any{"cursor": cursor(i), "node": map[string]any{"number": i.Number, "url": i.HTMLURL, "updatedAt": i.UpdatedAt,
+			"reviews": r.reviews(i.Number, "", 25)}})
+	}
+	return map[string]any{"edges": edges, "pageInfo": map[string]any{"hasNextPage": len(pulls) > first}}
+}
+
+// reviews returns a page of the reviews of a pull request, oldest first.
+func (r *Repository) reviews(pull int, after string, first int) any {
+	of := slices.DeleteFunc(slices.Clone(r.Verdicts), func(v Review) bool { return v.Pull != pull })
+	skip, _ := strconv.Atoi(after)
+	of = of[min(skip, len(of)):]
+	nodes := []any{}
+	for _, v := range of[:min(first, len(of))] {
+		var author any
+		if v.User != nil {
+			author = map[string]any{"login": v.User.Login, "__typename": map[bool]string{true: "Bot", false: "User"}[v.Bot]}
+		}
+		nodes = append(nodes, map[string]any{"url": v.HTMLURL, "body": v.Body, "submittedAt": v.SubmittedAt, "updatedAt": v.SubmittedAt, "author": author})
+	}
+	return map[string]any{"nodes": nodes, "pageInfo": map[string]any{"hasNextPage": len(of) > first, "endCursor": strconv.Itoa(skip + len(nodes))}}
+}

@@ -1,0 +1,263 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"docent/shared/source"
+)
+
+// The texts of reviews are read by GraphQL: REST lists the reviews of one pull request only. Pull requests are listed by their last change,
+// newest first, up to those that have not changed since the last reading. One that changes meanwhile moves to the front, where the
+// next reading finds it.
+
+// pullsAPage is how many pull requests are asked for at a time: fewer after a request that GitHub fails to answer, because it fails when the
+// reply takes it too long.
+var pullsAPage = []int{25, 5, 1}
+
+// maxHeld is how many reviews are held before they are stored.
+const maxHeld = 100
+
+const (
+	reviewsOf = `states:[APPROVED,CHANGES_REQUESTED,COMMENTED,DISMISSED]){nodes{url body submittedAt updatedAt author{login __typename}} pageInfo{hasNextPage endCursor}}`
+
+	pullsQuery = `query($owner:String!,$name:String!,$first:Int!,$after:String){repository(owner:$owner,name:$name){` +
+		`pullRequests(first:$first,after:$after,orderBy:{field:UPDATED_AT,direction:DESC}){` +
+		`edges{cursor node{number url updatedAt reviews(first:25,` + reviewsOf + `}} pageInfo{hasNextPage}}}}`
+
+	moreQuery = `query($owner:String!,$name:String!,$number:Int!,$after:String!){repository(owner:$owner,name:$name){` +
+		`pullRequest(number:$number){reviews(first:100,after:$after,` + reviewsOf + `}}}`
+)
+
+// reviewList is a page of the reviews of a pull request.
+type reviewList struct {
+	Nodes []*struct {
+		URL         string
+		Body        string
+		SubmittedAt time.Time
+		UpdatedAt   time.Time
+		Author      struct {
+			Login string
+			Type  string `json:"__typename"`
+		}
+	}
+	PageInfo struct {
+		HasNextPage bool
+		EndCursor   string
+	}
+}
+
+type pull struct {
+	Number    int
+	URL       string
+	UpdatedAt time.Time
+	Reviews   *reviewList
+}
+
+type pullList struct {
+	Edges []struct {
+		Cursor string
+		Node   *pull
+	}
+	PageInfo struct{ HasNextPage bool }
+}
+
+// addReviews adds the reviews that have a text to page.
+func (s *session) addReviews(page *source.SyncPage, of pull, list reviewList) error {
+	for _, n := range list.Nodes {
+		if n == nil || n.URL == "" {
+			return emptyReply()
+		}
+		if strings.TrimSpace(n.Body) == "" {
+			continue
+		}
+		r := Review{HTMLURL: n.URL, Body: n.Body, User: User{n.Author.Login}, SubmittedAt: n.SubmittedAt, UpdatedAt: n.UpdatedAt}
+		if n.Author.Type == "Bot" {
+			r.User.Login += "[bot]" // as REST and events have it
+		}
+		i := r.Item(s.repository, strconv.Itoa(of.Number), "")
+		i.URI, _ = s.originalURL(i.URI)
+		i.About, _, _ = strings.Cut(i.URI, "#")
+		page.Items = append(page.Items, *i)
+	}
+	return nil
+}
+
+// readReviews reads the reviews of the pull requests that changed since p.
+func (s *session) readReviews(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	if s.anonymous { // GraphQL wants a token
+		yield(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p), Last: true})
+		return nil
+	}
+	var page source.SyncPage
+	begun := s.Now()
+	flush := func() error {
+		page.Checkpoint, page.Notice = source.EncodeCheckpoint(p), s.renamed(p.Name)
+		if !yield(page) {
+			return source.ErrStopped
+		}
+		page, begun = source.SyncPage{}, s.Now()
+		return nil
+	}
+	resumed := p.Cursor != ""
+	for smaller := 0; ; {
+		list, err := s.pulls(ctx, p.Cursor, pullsAPage[smaller])
+		var failed *source.SyncError
+		switch {
+		case errors.As(err, &failed) && failed.Code == source.Unreadable && smaller+1 < len(pullsAPage) && ctx.Err() == nil:
+			smaller++
+			continue
+		case failed != nil && failed.Code == source.Refused && resumed: // the cursor has expired
+			p.Cursor, p.Newest, resumed = "", time.Time{}, false
+			continue
+		case err != nil:
+			return err
+		}
+		smaller, resumed = max(smaller-1, 0), false
+		for n, e := range list.Edges {
+			if p.Cursor == "" && n == 0 {
+				p.Newest = e.Node.UpdatedAt
+			}
+			if e.Node.UpdatedAt.Before(p.Since) {
+				list.PageInfo.HasNextPage = false
+				break
+			}
+			if err := s.readPull(ctx, &page, *e.Node, flush); err != nil {
+				return err
+			}
+			_, name := s.originalURL(e.Node.URL)
+			p.Name, p.Cursor = name, e.Cursor
+			if s.Now().Sub(begun) >= source.LongPage {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+		if !list.PageInfo.HasNextPage {
+			if page.Last = true; p.Newest.After(p.Since) {
+				p.Since = p.Newest
+			}
+			p = checkpoint{Since: p.Since, Name: p.Name}
+			return flush()
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// readPull adds all reviews of a pull request to page. It calls flush when there are many.
+func (s *session) readPull(ctx context.Context, page *source.SyncPage, of pull, flush func() error) error {
+	list := of.Reviews
+	for {
+		if err := s.addReviews(page, of, *list); err != nil {
+			return err
+		}
+		if len(page.Items) >= maxHeld {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		after := list.PageInfo.EndCursor
+		if !list.PageInfo.HasNextPage {
+			return nil
+		}
+		var reply struct {
+			Repository *struct{ PullRequest *pull }
+		}
+		err := s.query(ctx, moreQuery, map[string]any{"number": of.Number, "after": after}, &reply)
+		if err != nil {
+			return err
+		}
+		if reply.Repository == nil || reply.Repository.PullRequest == nil || reply.Repository.PullRequest.Reviews == nil {
+			return emptyReply()
+		}
+		list = reply.Repository.PullRequest.Reviews
+		if list.PageInfo.HasNextPage && list.PageInfo.EndCursor == after {
+			return emptyReply() // it would never end
+		}
+	}
+}
+
+// pulls returns the pull requests after a cursor, or the first ones.
+func (s *session) pulls(ctx context.Context, after string, first int) (pullList, error) {
+	var reply struct {
+		Repository *struct{ PullRequests *pullList }
+	}
+	about := map[string]any{"first": first}
+	if after != "" {
+		about["after"] = after
+	}
+	if err := s.query(ctx, pullsQuery, about, &reply); err != nil {
+		return pullList{}, err
+	}
+	if reply.Repository == nil || reply.Repository.PullRequests == nil {
+		return pullList{}, emptyReply()
+	}
+	list := *reply.Repository.PullRequests
+	for _, e := range list.Edges {
+		if e.Node == nil || e.Node.Reviews == nil || e.Cursor == "" || e.Cursor == after {
+			return pullList{}, emptyReply()
+		}
+	}
+	if list.PageInfo.HasNextPage && len(list.Edges) == 0 {
+		return pullList{}, emptyReply()
+	}
+	return list, nil
+}
+
+// query sends a GraphQL query about the repository and decodes its data into v. Its errors are those of get.
+func (s *session) query(ctx context.Context, query string, about map[string]any, v any) error {
+	about["owner"], about["name"], _ = strings.Cut(s.repository, "/")
+	body, err := json.Marshal(map[string]any{"query": query, "variables": about})
+	if err != nil {
+		return err
+	}
+	return s.retry(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, requestTime)
+		defer cancel()
+		q, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(s.base, "v3/")+"graphql", bytes.NewReader(body))
+		if err != nil {
+			return err
+		}
+		q.Header.Set("Content-Type", "application/json")
+		reply, err := s.do(q, jsonType)
+		if err != nil {
+			return err
+		}
+		defer reply.Body.Close()
+		var out struct {
+			Data   json.RawMessage
+			Errors []struct{ Type, Message string }
+		}
+		if err := json.NewDecoder(reply.Body).Decode(&out); err != nil {
+			return err
+		}
+		if len(out.Errors) > 0 {
+			return &statusError{status: statusOf(out.Errors[0].Type), header: reply.Header, message: out.Errors[0].Message}
+		}
+		return json.Unmarshal(out.Data, v)
+	})
+}
+
+// statusOf returns the status with which REST says what a GraphQL error of a type says.
+func statusOf(kind string) int {
+	switch kind {
+	case "NOT_FOUND":
+		return http.StatusNotFound
+	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
+		return http.StatusForbidden
+	case "RATE_LIMITED", "RATE_LIMIT":
+		return http.StatusTooManyRequests
+	case "INVALID_CURSOR_ARGUMENTS":
+		return http.StatusUnprocessableEntity
+	default: // such as a query that took too long
+		return http.StatusBadGateway
+	}
+}

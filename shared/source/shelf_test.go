@@ -41,6 +41,7 @@ type shelf struct {
 	exact   bool
 	hide    map[string]bool   // uris that exist but are not listed
 	unsaid  map[string]bool   // uris of which IsDeleted fails
+	ask     func() error      // called by IsDeleted; nil: nothing
 	lost    bool              // the next checkpoint is answered with ErrFullScanNeeded
 	notice  *source.SyncError // on every page of part a
 	token   string            // that it was last read with
@@ -79,6 +80,11 @@ func (p *shelf) IsDeleted(_ context.Context, _ source.Access, part, uri string) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, uri)
+	if p.ask != nil {
+		if err := p.ask(); err != nil {
+			return false, err
+		}
+	}
 	if p.unsaid[uri] {
 		return false, &source.SyncError{Code: source.Unreadable, Detail: "Broken."}
 	}

@@ -57,6 +57,7 @@ type syncRun struct {
 	parts      map[string]partState
 	onProgress func(Progress)
 	vain       time.Duration      // that questions whether items are deleted took, without an answer
+	exist      map[string][]byte  // ids of items that the provider has said exist, by part; see keepAnswers
 	progressed bool               // this run has saved a page
 	cancel     context.CancelFunc // ends the context of the run
 	renewing   sync.Mutex         // the run and its connector may renew the lease at the same time; see hold
@@ -87,7 +88,7 @@ func (s *Syncer) begin(ctx context.Context, teamID, id string, onProgress func(P
 	if err != nil {
 		return nil, err
 	}
-	r := &syncRun{Syncer: s, teamID: teamID, id: id, onProgress: onProgress, parts: map[string]partState{}}
+	r := &syncRun{Syncer: s, teamID: teamID, id: id, onProgress: onProgress, parts: map[string]partState{}, exist: map[string][]byte{}}
 	var known bool
 	if r.Connection, known = s.Connections[sourceFrom(item).Provider]; !known {
 		return nil, &SyncError{Code: NoConnector, Detail: "This installation has no connector for this provider.", AllParts: true}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -331,6 +332,47 @@ func TestAnItemOfWhichNobodySaysWhetherItIsDeleted(t *testing.T) {
 		if slices.Sort(tt.want); tt.want != nil {
 			l.wantItems(tt.want...)
 		}
+	}
+}
+
+// TestWhatIsAskedAboutIsNotAskedAgain after the turn of the run is over, or a rate limit: each run goes on from where the one before was.
+func TestWhatIsAskedAboutIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	for name, limited := range map[string]bool{"a turn": false, "a rate limit": true} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLibrary(t, newShelf())
+			l.mustSync()
+			for _, uri := range uris("a", 7) {
+				l.shelf.hide[uri] = true
+			}
+			l.shelf.parts["a"] = uris("a", 6)
+			l.clock.Advance(25 * time.Hour)
+			asked := 0
+			l.shelf.ask = func() error {
+				if asked++; limited && asked%3 == 0 {
+					return &source.SyncError{Code: source.RateLimited, AllParts: true, RetryAt: l.clock.Now().Add(time.Hour)}
+				}
+				if !limited {
+					time.Sleep(90 * time.Second)
+				}
+				return nil
+			}
+			for runs := 1; ; runs++ {
+				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+				_, err := l.syncer.Sync(ctx, l.team, l.id, nil)
+				cancel()
+				if err == nil && code(l.shown()) == "" {
+					break
+				}
+				if l.clock.Advance(2 * time.Hour); runs > 5 {
+					t.Fatalf("%s: after %d runs and %d questions: %v", name, runs, asked, err)
+				}
+			}
+			if asked > 10 {
+				t.Errorf("%s: asked %d times about 7 items", name, asked)
+			}
+			l.wantItems(slices.DeleteFunc(slices.Clone(everything), func(uri string) bool { return uri == "a/7" })...)
+		})
 	}
 }
 

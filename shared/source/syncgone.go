@@ -44,6 +44,23 @@ func (r *syncRun) removeGone(ctx context.Context) error {
 		return err
 	}
 	failed := map[string]bool{} // parts about which the provider could not be asked
+	err = r.removeUnseen(ctx, scanned, seen, failed)
+	if err = errors.Join(err, r.keepAnswers(context.WithoutCancel(ctx), 1)); err != nil {
+		return err
+	}
+	for _, part := range scanned {
+		if failed[part] {
+			continue // the next sync asks again
+		}
+		if err := r.endFullScan(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeUnseen calls removeIfGone with each item that was not seen.
+func (r *syncRun) removeUnseen(ctx context.Context, scanned []string, seen map[uuid.UUID]bool, failed map[string]bool) error {
 	for _, space := range itemSpaces {
 		for e, err := range r.Documents.Items(ctx, r.teamID, r.id, space, false) {
 			if err != nil {
@@ -57,13 +74,26 @@ func (r *syncRun) removeGone(ctx context.Context) error {
 			}
 		}
 	}
-	for _, part := range scanned {
-		if failed[part] {
-			continue // the next sync asks again
+	return nil
+}
+
+// answersAWrite is how many answers that an item exists one Write keeps.
+const answersAWrite = 100
+
+// keepAnswers adds the items that exist, as the provider has said, to the marks of the full scans, of each part with at least so many.
+// So a run that is interrupted, or waits for a rate limit, does not ask about them again.
+func (r *syncRun) keepAnswers(ctx context.Context, least int) error {
+	for part, ids := range r.exist {
+		if len(ids) < least*len(uuid.UUID{}) {
+			continue
 		}
-		if err := r.endFullScan(ctx, part); err != nil {
+		p := r.parts[part]
+		mark := table.Item{Key: scanMarkKey(r.teamID, r.id, part, p.ScanStarted, p.Pages), Version: 1, Body: ids, Expires: r.Now().Add(scanMarkLife)}
+		p.Pages++
+		if err := r.savePart(ctx, part, &p, table.Put{Item: mark}); err != nil {
 			return err
 		}
+		delete(r.exist, part)
 	}
 	return nil
 }
@@ -120,6 +150,13 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 		}
 		if removed {
 			r.state.Removed++
+		}
+	}
+	if !gone {
+		id := uuid.MustParse(e.ID)
+		r.exist[part] = append(r.exist[part], id[:]...)
+		if err := r.keepAnswers(ctx, answersAWrite); err != nil {
+			return err
 		}
 	}
 	if millisToTime(r.state.leaseUntil).Sub(r.now()) < leaseTime/2 {

@@ -82,8 +82,7 @@ func (w waiting) Read(ctx context.Context, a source.Access, part string, at []by
 }
 
 // waitingLibrary returns a library of a provider that waits for each page. The clock goes with the time of a synctest.
-func waitingLibrary(t *testing.T, wait func(ctx context.Context, l *library) error) *library {
-	f := &failing{text: "Text.", reader: "ada"}
+func waitingLibrary(t *testing.T, f *failing, wait func(ctx context.Context, l *library) error) *library {
 	l := failingLibrary(t, f)
 	c := l.syncer.Connections["shelf"]
 	c.Connector = waiting{f, func(ctx context.Context) error { return wait(ctx, l) }}
@@ -96,7 +95,7 @@ func TestAPageThatIsWaitedForKeepsItsLease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		l := waitingLibrary(t, func(ctx context.Context, l *library) error {
+		l := waitingLibrary(t, &failing{text: "Text.", reader: "ada"}, func(ctx context.Context, l *library) error {
 			if asked++; asked > 1 {
 				return nil // of a second sync, which should not have begun
 			}
@@ -120,12 +119,48 @@ func TestAPageThatIsWaitedForKeepsItsLease(t *testing.T) {
 	})
 }
 
+// TestAPartThatTakesLongerThanATurnHoldsUpNoOther: a run that saves nothing would be repeated for ever. The source says which part it is, and
+// the next sync tries it again.
+func TestAPartThatTakesLongerThanATurnHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		l := waitingLibrary(t, &failing{parts: 2, text: "Text.", reader: "ada"}, func(ctx context.Context, _ *library) error {
+			if asked++; asked == 1 {
+				<-ctx.Done()
+			}
+			return ctx.Err()
+		})
+		turn := func() error {
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			defer cancel()
+			_, err := l.syncer.Sync(ctx, l.team, l.id, nil)
+			return err
+		}
+		if err := turn(); !errors.Is(err, source.ErrUnfinished) || errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("the first turn: %v", err)
+		}
+		if err := turn(); err != nil {
+			t.Fatalf("the second turn: %v", err)
+		}
+		if d := l.shown(); d.State != source.Failed || code(d) != source.Unreadable || d.LastError.Detail != "a: The provider did not return the next page within 4m0s." {
+			t.Errorf("shown %+v", d.LastError)
+		}
+		l.wantItems("b/1", "b/2", "b/3")
+		l.clock.Advance(2 * time.Minute)
+		l.mustSync()
+		if l.wantItems("a/1", "a/2", "a/3", "b/1", "b/2", "b/3"); code(l.shown()) != "" {
+			t.Errorf("then %+v", l.shown().LastError)
+		}
+	})
+}
+
 // TestARunThatLosesItsLeaseStopsWaiting: a source that is paused, for instance, is not read to the end of a page.
 func TestARunThatLosesItsLeaseStopsWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var begun time.Time
-		l := waitingLibrary(t, func(ctx context.Context, l *library) error {
+		l := waitingLibrary(t, &failing{text: "Text.", reader: "ada"}, func(ctx context.Context, l *library) error {
 			begun = time.Now()
 			l.clock.Advance(time.Minute)
 			l.mustChange(pause(true))
@@ -141,7 +176,7 @@ func TestARunThatLosesItsLeaseStopsWaiting(t *testing.T) {
 // TestAConnectorThatPanicsEndsOnlyItsSync, as one that panics in the goroutine of the sync does.
 func TestAConnectorThatPanicsEndsOnlyItsSync(t *testing.T) {
 	t.Parallel()
-	l := waitingLibrary(t, func(context.Context, *library) error { panic("a defect") })
+	l := waitingLibrary(t, &failing{text: "Text.", reader: "ada"}, func(context.Context, *library) error { panic("a defect") })
 	defer func() {
 		if p := recover(); p == nil || !strings.Contains(fmt.Sprint(p), "a defect") {
 			t.Errorf("recovered %v", p)

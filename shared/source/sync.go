@@ -56,8 +56,9 @@ type syncRun struct {
 	state      syncState
 	parts      map[string]partState
 	onProgress func(Progress)
-	vain       time.Duration      // that questions whether items are deleted took, without an answer
-	exist      map[string][]byte  // ids of items that the provider has said exist, by part; see keepAnswers
+	vain       time.Duration     // that questions whether items are deleted took, without an answer
+	exist      map[string][]byte // ids of items that the provider has said exist, by part; see keepAnswers
+	begun      time.Time
 	progressed bool               // this run has saved a page
 	cancel     context.CancelFunc // ends the context of the run
 	renewing   sync.Mutex         // the run and its connector may renew the lease at the same time; see hold
@@ -88,7 +89,7 @@ func (s *Syncer) begin(ctx context.Context, teamID, id string, onProgress func(P
 	if err != nil {
 		return nil, err
 	}
-	r := &syncRun{Syncer: s, teamID: teamID, id: id, onProgress: onProgress, parts: map[string]partState{}, exist: map[string][]byte{}}
+	r := &syncRun{Syncer: s, teamID: teamID, id: id, onProgress: onProgress, parts: map[string]partState{}, exist: map[string][]byte{}, begun: time.Now()}
 	var known bool
 	if r.Connection, known = s.Connections[sourceFrom(item).Provider]; !known {
 		return nil, &SyncError{Code: NoConnector, Detail: "This installation has no connector for this provider.", AllParts: true}
@@ -280,10 +281,13 @@ func (r *syncRun) run(ctx context.Context) error {
 func (r *syncRun) readParts(ctx context.Context, parts []string) (stop *SyncError, err error) {
 	for _, part := range parts {
 		p := r.parts[part]
-		if p.LastReadBy == r.state.Began {
+		if p.LastReadBy == r.state.Began || p.PassedBy == r.state.Began {
 			continue
 		}
 		err := r.readPart(ctx, part, p)
+		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, r.endTurn(context.WithoutCancel(ctx), part)
+		}
 		var failed *SyncError
 		if errors.As(err, &failed) {
 			r.recordFailure(ctx, part, failed)
@@ -301,6 +305,20 @@ func (r *syncRun) readParts(ctx context.Context, parts []string) (stop *SyncErro
 		}
 	}
 	return nil, nil
+}
+
+// endTurn ends a run whose time is over while it waits for a page of a part. If it has saved nothing, another run would get no further: then
+// the sync goes on with the other parts, and the next one tries again.
+func (r *syncRun) endTurn(ctx context.Context, part string) error {
+	if r.progressed {
+		return ErrUnfinished
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopBefore)
+	defer cancel()
+	r.recordFailure(ctx, part, &SyncError{Code: Unreadable, Detail: fmt.Sprintf("The provider did not return the next page within %s.", time.Since(r.begun).Round(time.Minute))})
+	p := r.parts[part]
+	p.PassedBy = r.state.Began
+	return errors.Join(r.savePart(ctx, part, &p), ErrUnfinished)
 }
 
 // recordFailure logs e and keeps the first failure of a sync.

@@ -154,6 +154,7 @@ type partBody struct {
 	Pages           int    `json:"pages,omitempty"`       // of the scan
 	LastScanStarted int64  `json:"lastWalk,omitempty"`    // when the last finished full scan started
 	LastReadBy      int64  `json:"readUntil,omitempty"`   // start time of the sync that last read it
+	PassedBy        int64  `json:"passedBy,omitempty"`    // start time of the sync that last went on without it; see endTurn
 	Listed          bool   `json:"listed,omitempty"`      // PartList named it
 	// Failed are the uris of what could not be read, the latest last; see Access.Try.
 	Failed []string `json:"failed,omitempty"`

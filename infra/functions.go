@@ -102,7 +102,7 @@ var functions = []function{
 	{"sweeping", "sends again what a crash left behind", 512, 50,
 		grant{writes: []string{table.Answers, table.Collections, table.Documents, table.Index, table.Events, table.Usage}, reads: []string{table.Identities},
 			objects: writes, sends: []string{questions, documents, extractions, syncs, rebuilds, embeddings, deliveries}}},
-	{"syncing", "syncs the data sources in its queue", 512, 360, // its turn of four minutes is below the alarm of its duration
+	{"syncing", "syncs the data sources in its queue", 512, 540, // its longest turn of seven minutes is below the alarm of its duration
 		grant{writes: []string{table.Collections, table.Documents, table.Events}, reads: []string{table.Identities}, // whom a provider lets read an item
 			files: writes, sends: []string{documents, extractions, syncs, deliveries}, takes: []string{syncs}, secrets: reads}},
 	{"usage", "usage and quotas", 512, gatewayTimeout,

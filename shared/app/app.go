@@ -231,7 +231,7 @@ func newServices(b base, p Parts) *services {
 	s.extracting = &document.Extractor{Service: s.documents, Read: p.Extract, Outbox: outbox, Log: b.log}
 	s.sources = &source.Service{Providers: Providers(), Table: e.table, Events: s.events, Collections: s.collections, Documents: s.documents, Work: e.documents, Syncs: e.syncs, Outbox: outbox,
 		Now: b.now, NewID: newID, Seal: p.Vault.Seal, Open: p.Vault.Open, Probe: p.Probe, Warn: warn, Resolve: s.directory.Resolve}
-	s.syncing = &source.Syncer{Service: s.sources, Connections: connections(p.Connect, b.now), Log: b.log}
+	s.syncing = &source.Syncer{Service: s.sources, Connections: connections(p.Connect, b.now), Log: b.log, Turn: syncTurn}
 	s.webhooks = &webhook.Service{Table: e.table, Events: s.events, Outbox: outbox, Now: b.now, NewID: newID, Seal: p.Vault.Seal, Open: p.Vault.Open,
 		CheckURL: func(url string) error { return fetch.CheckPost(url, p.PostLocal) }}
 	s.delivering = &webhook.Worker{Service: s.webhooks, Post: p.Post, Jitter: rand.N[time.Duration], Log: b.log}

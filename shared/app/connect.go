@@ -11,14 +11,17 @@ import (
 	"docent/shared/table"
 )
 
-// syncTurn is how long one data source is read before another has its turn. It is less
-// than the visibility timeout of its message and, on AWS, than four fifths of the
-// function's time, at which an alarm is raised.
-const syncTurn = 4 * time.Minute
+// How long one data source is read.
+const (
+	syncTurn = 4 * time.Minute // before another has its turn
+	// longestTurn is for one whose next page takes longer than a turn, such as the archive of a huge repository. It is less than the
+	// visibility timeout of its message and, on AWS, than four fifths of the function's time, at which an alarm is raised.
+	longestTurn = 7 * time.Minute
+)
 
-// turn syncs the data sources of a batch, each for a turn.
+// turn syncs the data source of a batch, which has one, for a turn.
 func (s *services) turn(ctx context.Context, batch []queue.Message) []string {
-	ctx, cancel := context.WithTimeout(ctx, syncTurn)
+	ctx, cancel := context.WithTimeout(ctx, longestTurn)
 	defer cancel()
 	return s.syncing.Batch(ctx, batch)
 }

@@ -155,6 +155,35 @@ func TestAPartThatTakesLongerThanATurnHoldsUpNoOther(t *testing.T) {
 	})
 }
 
+// TestARunThatWaitsLongForItsFirstPageGetsFurther: one that reads an archive again up to where it was takes a turn for that alone. Others end
+// with their turn.
+func TestARunThatWaitsLongForItsFirstPageGetsFurther(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration][]int{0: {6, 12, 12}, 5 * time.Minute: {9, 12}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newShelf()
+			p.parts = map[string][]string{"a": uris("a", 12*shelfPage)}
+			l := newLibrary(t, p)
+			l.syncer.Turn = 4 * time.Minute
+			pages := 0
+			p.during = func(first bool) {
+				if pages++; first {
+					time.Sleep(wait)
+				}
+				time.Sleep(45 * time.Second)
+			}
+			for n, read := range want {
+				if l.work(); pages != read {
+					t.Fatalf("waiting %v, after turn %d: %d pages", wait, n+1, pages)
+				}
+			}
+			if l.shown().Sync.State != source.SyncWaiting {
+				t.Errorf("waiting %v: %+v", wait, l.shown().Sync)
+			}
+		})
+	}
+}
+
 // TestARunThatLosesItsLeaseStopsWaiting: a source that is paused, for instance, is not read to the end of a page.
 func TestARunThatLosesItsLeaseStopsWaiting(t *testing.T) {
 	t.Parallel()

@@ -41,6 +41,7 @@ type shelf struct {
 	exact   bool
 	hide    map[string]bool   // uris that exist but are not listed
 	unsaid  map[string]bool   // uris of which IsDeleted fails
+	during  func(first bool)  // called with each page of a reading; nil: nothing
 	ask     func() error      // called by IsDeleted; nil: nothing
 	lost    bool              // the next checkpoint is answered with ErrFullScanNeeded
 	notice  *source.SyncError // on every page of part a
@@ -163,7 +164,10 @@ func (p *shelf) Read(_ context.Context, a source.Access, part string, checkpoint
 			yield(source.SyncPage{}, source.ErrFullScanNeeded)
 			return
 		}
-		for {
+		for first := true; ; first = false {
+			if p.during != nil {
+				p.during(first)
+			}
 			page, next, err := p.page(part, at)
 			if err != nil {
 				yield(source.SyncPage{}, err)

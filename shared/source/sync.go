@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -19,6 +20,9 @@ type Syncer struct {
 	*Service
 	Connections map[ProviderName]Connection
 	Log         *slog.Logger
+	// Turn is after how long Batch lets other sources have their turn, once it has saved a page of one. One that waits long for the first
+	// page, such as for the rest of an archive, goes on for as long again. 0: until the deadline of its context.
+	Turn time.Duration
 }
 
 // Bounds of a sync.
@@ -58,6 +62,8 @@ type syncRun struct {
 	onProgress func(Progress)
 	vain       time.Duration     // that questions whether items are deleted took, without an answer
 	exist      map[string][]byte // ids of items that the provider has said exist, by part; see keepAnswers
+	turn       time.Duration     // see Syncer.Turn
+	waited     time.Duration     // until it had saved a page
 	begun      time.Time
 	progressed bool               // this run has saved a page
 	cancel     context.CancelFunc // ends the context of the run
@@ -69,10 +75,16 @@ type syncRun struct {
 // *LeaseHeldError while another process runs the sync. A failure of the provider is
 // no error; it is recorded on the source.
 func (s *Syncer) Sync(ctx context.Context, teamID, id string, onProgress func(Progress)) (Progress, error) {
+	return s.sync(ctx, teamID, id, onProgress, 0)
+}
+
+// sync is Sync that ends with ErrUnfinished after a turn, if that is not 0.
+func (s *Syncer) sync(ctx context.Context, teamID, id string, onProgress func(Progress), turn time.Duration) (Progress, error) {
 	r, err := s.begin(ctx, teamID, id, onProgress)
 	if err != nil {
 		return Progress{}, err
 	}
+	r.turn = turn
 	run, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.cancel = cancel
@@ -331,8 +343,26 @@ func (r *syncRun) recordFailure(ctx context.Context, part string, e *SyncError) 
 
 // outOfTime reports whether too little time is left for another page.
 func (r *syncRun) outOfTime(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(deadline) < stopBefore
+	return ctx.Err() != nil || r.left(ctx) < stopBefore
+}
+
+// left returns how much time the run has left: until the end of its turn if it has saved something, otherwise until the deadline of ctx.
+func (r *syncRun) left(ctx context.Context) time.Duration {
+	left := time.Duration(math.MaxInt64)
+	if deadline, ends := ctx.Deadline(); ends {
+		left = time.Until(deadline)
+	}
+	if r.progressed && r.turn > 0 {
+		left = min(left, max(r.turn, 2*r.waited)-time.Since(r.begun))
+	}
+	return left
+}
+
+// progress notes that the run has saved something.
+func (r *syncRun) progress() {
+	if !r.progressed {
+		r.progressed, r.waited = true, time.Since(r.begun)
+	}
 }
 
 // finish records the result on the source and schedules the next sync.

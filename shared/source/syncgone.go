@@ -94,6 +94,7 @@ func (r *syncRun) keepAnswers(ctx context.Context, least int) error {
 			return err
 		}
 		delete(r.exist, part)
+		r.progress()
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (p *partState) startFullScan(now int64) {
 func (r *syncRun) readAround(ctx context.Context, part string, p *partState) error {
 	t := newTries(p.Failed)
 	t.renew = func(ctx context.Context, most time.Duration) error {
-		if deadline, ends := ctx.Deadline(); r.progressed && ends && time.Until(deadline) < most+stopBefore {
+		if r.progressed && r.left(ctx) < most+stopBefore {
 			return ErrUnfinished // the next run has time for it
 		}
 		return r.renewLease(ctx)
@@ -79,7 +79,7 @@ func (r *syncRun) readAround(ctx context.Context, part string, p *partState) err
 		case t.spent():
 			t.again, t.first = 0, 0
 		}
-		if deadline, ends := ctx.Deadline(); ends && time.Until(deadline) < againTime-t.again+firstTime-t.first+stopBefore {
+		if r.left(ctx) < againTime-t.again+firstTime-t.first+stopBefore {
 			return ErrUnfinished
 		}
 	}
@@ -144,7 +144,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 		if err := r.savePart(ctx, part, p, marks...); err != nil {
 			return err
 		}
-		if r.progressed = true; page.Last {
+		if r.progress(); page.Last {
 			return nil
 		}
 		if r.outOfTime(ctx) {

@@ -30,7 +30,7 @@ func (s *Syncer) do(ctx context.Context, work pending.Work) error {
 	if err != nil || !current {
 		return err
 	}
-	_, err = s.Sync(ctx, work.TeamID, work.ID, nil)
+	_, err = s.sync(ctx, work.TeamID, work.ID, nil, s.Turn)
 	var held *LeaseHeldError
 	switch {
 	case errors.As(err, &held):

@@ -335,6 +335,19 @@ func TestAnItemOfWhichNobodySaysWhetherItIsDeleted(t *testing.T) {
 	}
 }
 
+// TestAFullScanIsDueAfterTheClockWasAhead, and not only when the time of the last one is reached.
+func TestAFullScanIsDueAfterTheClockWasAhead(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	l.clock.Advance(365 * 24 * time.Hour)
+	l.mustSync()
+	l.clock.Advance(-364 * 24 * time.Hour)
+	l.shelf.asked = nil
+	if l.mustSync(); !slices.Contains(l.shelf.asked, "a 3") {
+		t.Errorf("asked %q", l.shelf.asked)
+	}
+}
+
 // TestWhatIsAskedAboutIsNotAskedAgain after the turn of the run is over, or a rate limit: each run goes on from where the one before was.
 func TestWhatIsAskedAboutIsNotAskedAgain(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,9 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 	if p.ScanStarted != 0 && p.ScanRead {
 		return nil // already read; only the removal of deleted items is left
 	}
-	if now := r.now().UnixMilli(); p.ScanStarted == 0 && (p.Checkpoint == nil || p.LastScanStarted+r.FullScanEvery.Milliseconds() <= now) {
+	now := r.now().UnixMilli()
+	due := p.LastScanStarted+r.FullScanEvery.Milliseconds() <= now || p.LastScanStarted > now // the clock was ahead then
+	if p.ScanStarted == 0 && (p.Checkpoint == nil || due) {
 		before := p.Checkpoint
 		p.startFullScan(now)
 		p.Before = before

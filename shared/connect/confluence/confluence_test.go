@@ -89,6 +89,25 @@ func (s *site) want(titles ...string) {
 	}
 }
 
+// TestChangesAreReadAfterTheClockWasAhead: the time of the last reading is then in the future.
+func TestChangesAreReadAfterTheClockWasAhead(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		s.clock.Advance(3 * time.Hour)
+		s.MustSync()
+		s.clock.Advance(-2 * time.Hour)
+		late := page(1, "Handbook")
+		late.Changed = s.clock.Now()
+		s.Put(late)
+		s.clock.Advance(15 * time.Minute)
+		if s.MustSync(); s.Shown().LastError != nil {
+			t.Errorf("%+v", s.Shown().LastError)
+		}
+		s.want("Handbook")
+	})
+}
+
 func TestPagesAndCommentsAreRead(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, cloud bool) {

@@ -75,7 +75,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return err
 		}
 		if p.Begun.IsZero() {
-			if p.Rescan {
+			if p.Rescan || p.Since.After(c.Now()) { // the clock was ahead then, so nobody knows what has changed
 				return source.ErrFullScanNeeded
 			}
 			p.Begun = c.Now().UTC()

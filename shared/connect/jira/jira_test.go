@@ -123,6 +123,25 @@ func TestIssuesAndCommentsAreRead(t *testing.T) {
 	})
 }
 
+// TestChangesAreReadAfterTheClockWasAhead: the time of the last reading is then in the future.
+func TestChangesAreReadAfterTheClockWasAhead(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		s.clock.Advance(3 * time.Hour)
+		s.MustSync()
+		s.clock.Advance(-2 * time.Hour)
+		late := issue(1)
+		late.Updated = s.clock.Now()
+		s.put(late)
+		s.clock.Advance(15 * time.Minute)
+		if s.MustSync(); s.Shown().LastError != nil {
+			t.Errorf("%+v", s.Shown().LastError)
+		}
+		s.want("OPS-1")
+	})
+}
+
 func TestAnUnchangedProjectCostsOneRequest(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, cloud bool) {

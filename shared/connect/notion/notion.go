@@ -74,7 +74,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 			if err := source.DecodeCheckpoint(at, &q); err != nil {
 				return err
 			}
-			if q.Access != p.Access {
+			if q.Access != p.Access || q.Begun.IsZero() && q.Since.After(p.Begun) { // the clock was ahead then
 				return source.ErrFullScanNeeded
 			}
 			if q.Begun.IsZero() {
@@ -85,7 +85,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 			if err := source.DecodeCheckpoint(a.Before, &q); err != nil {
 				return err
 			}
-			if q.Access == p.Access {
+			if q.Access == p.Access && !q.Since.After(p.Begun) {
 				p.Since, p.Known, p.Again = q.Since, q.Known, q.Again
 			}
 		}

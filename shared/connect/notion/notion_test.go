@@ -57,6 +57,27 @@ func (r *reading) access(before []byte) source.Access {
 	return a
 }
 
+// TestChangesAreReadAfterTheClockWasAhead: the time of the last reading is then in the future.
+func TestChangesAreReadAfterTheClockWasAhead(t *testing.T) {
+	t.Parallel()
+	one := notiontest.NewPage(1, "Handbook")
+	r := read(t, one)
+	r.now = r.now.Add(4 * time.Hour)
+	_, _, _, end, err := r.all(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.now = r.now.Add(-3 * time.Hour)
+	r.server.Change(notiontest.ID(1), func(o *notiontest.Object) { o.Edited = r.now })
+	r.now = r.now.Add(15 * time.Minute)
+	if _, _, _, _, err := r.all(end.Checkpoint, nil); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("a sync: %v", err)
+	}
+	if items, _, _, _, err := r.all(nil, end.Checkpoint); len(items) != 1 || err != nil {
+		t.Errorf("the full scan: %d items, %v", len(items), err)
+	}
+}
+
 // all reads from a checkpoint to the end or the first error.
 func (r *reading) all(checkpoint, before []byte) (items []source.Item, unread, removed []string, end source.SyncPage, err error) {
 	r.t.Helper()

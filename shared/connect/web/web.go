@@ -65,7 +65,9 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 			return err
 		}
 		if p.Begun.IsZero() {
-			p.Begun = c.Now().UTC()
+			if p.Begun = c.Now().UTC(); p.Since.After(p.Begun) { // the clock was ahead then
+				p.Since = time.Time{}
+			}
 		}
 		if at == nil && a.Before != nil { // what the readings before a full scan found gone
 			var before checkpoint

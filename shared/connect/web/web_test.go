@@ -283,6 +283,23 @@ func TestAnOutageOfManyPagesFitsInACheckpoint(t *testing.T) {
 	}
 }
 
+// TestChangesAreReadAfterTheClockWasAhead: the time of the last reading is then in the future.
+func TestChangesAreReadAfterTheClockWasAhead(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	r.pages["/sitemap.xml"] = sitemap(r.articles(1)[0] + " 2026-11-21")
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+	r.c.Now = func() time.Time { return now.Add(30 * 24 * time.Hour) }
+	_, at, err := r.read(settings, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.c.Now = func() time.Time { return now }
+	if got, _, err := r.read(settings, at); err != nil || len(got.items) != 1 {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
 // TestAPageThatIsBackIsReadAgain although the sitemap says that it has not changed: it was removed when the site missed it.
 func TestAPageThatIsBackIsReadAgain(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func (d *directory) audienceOf(r *restriction) atlassian.Audience {
 		a.Add(u)
 	}
 	for _, g := range r.Restrictions.Group.Results {
-		d.groupIDs[g.Name] = g.ID
+		d.GroupIDs[g.Name] = g.ID
 		a.AddGroup(g.Name)
 	}
 	if len(r.Restrictions.User.Results)+len(r.Restrictions.Group.Results) == 0 {
@@ -153,7 +153,7 @@ func (r *reading) byID(ctx context.Context, ids []id) ([]content, error) {
 // prepare reads what audience needs: the permissions of the space, and the restrictions
 // of the pages and of those above them.
 func (r *reading) prepare(ctx context.Context, found []content, about map[id]content) error {
-	r.ctx = ctx
+	r.Ctx = ctx
 	if err := r.readSpaceReaders(ctx); err != nil {
 		return err
 	}

@@ -323,7 +323,7 @@ func (r *reading) page(ctx context.Context, found []content, part func(page sour
 			i.KeepBody, r.left[i.URI] = true, true
 			page.Failed = append(page.Failed, source.FailedAgain(i.URI, notReturned))
 		}
-		if page.Items = append(page.Items, i); n+1 < len(found) && r.isLong() && r.failed == nil {
+		if page.Items = append(page.Items, i); n+1 < len(found) && r.isLong() && r.Failed == nil {
 			r.finish(&page)
 			if err := part(page, c.ID); err != nil {
 				return page, err
@@ -332,7 +332,7 @@ func (r *reading) page(ctx context.Context, found []content, part func(page sour
 		}
 	}
 	r.finish(&page)
-	return page, r.failed
+	return page, r.Failed
 }
 
 // finish adds to page what was found out beside its items.

@@ -20,21 +20,17 @@ const (
 
 // directory has what a reading knows about accounts, groups and restrictions.
 type directory struct {
-	ctx          context.Context // of members, which has no argument for it
+	atlassian.Groups
 	knownSpace   id
 	spaceReaders atlassian.Audience
 	spaceRead    bool
 	restricted   map[id]atlassian.Audience
 	names        map[string]string // of accounts, by each of their ids
 	lookups      int
-	groupIDs     map[string]string // Cloud, by name
-	groups       map[string]map[string]atlassian.User
-	failed       error // of a lookup; if it is about this alone, others are tried, to find all that fail
 }
 
 func newDirectory() directory {
-	return directory{restricted: map[id]atlassian.Audience{}, names: map[string]string{}, groupIDs: map[string]string{},
-		groups: map[string]map[string]atlassian.User{}}
+	return directory{restricted: map[id]atlassian.Audience{}, names: map[string]string{}, Groups: atlassian.NewGroups()}
 }
 
 // know remembers the name of an account.
@@ -52,13 +48,13 @@ func (r *reading) nameOf(ctx context.Context, p person) string {
 	if r.Cloud {
 		key = p.accountID
 	}
-	if name, known := r.names[key]; known || key == "" || r.failed != nil && !source.IsOfOne(r.failed) || r.lookups == maxLookups {
+	if name, known := r.names[key]; known || key == "" || r.GivesUp() || r.lookups == maxLookups {
 		return name
 	}
 	r.lookups++
 	u, err := r.user(ctx, p)
 	if err != nil && !atlassian.IsCode(err, source.Unreadable, source.TooLarge) {
-		r.failed = err
+		r.Failed = err
 	}
 	r.names[key] = u.Title()
 	return u.Title()
@@ -84,26 +80,14 @@ func (r *reading) user(ctx context.Context, p person) (atlassian.User, error) {
 
 // members returns the members of a group, or nothing if they are unknown.
 func (r *reading) members(name string) map[string]atlassian.User {
-	if all, known := r.groups[name]; known || r.failed != nil && !source.IsOfOne(r.failed) {
-		return all
-	}
-	var all map[string]atlassian.User
-	_, err := r.LookUp(r.ctx, atlassian.MembersOf(name, r.groupIDs[name]), "some pages of the space "+r.space, func(ctx context.Context) (err error) {
-		all, err = r.listMembers(ctx, name)
-		return err
-	})
-	if err != nil && (r.failed == nil || !source.IsOfOne(err)) {
-		r.failed = err
-	}
-	r.groups[name] = all
-	return all
+	return r.Members(r.Site, name, "some pages of the space "+r.space, r.listMembers)
 }
 
 // listMembers returns the members of a group, or nothing if the account may not see them or there are too many.
 func (r *reading) listMembers(ctx context.Context, name string) (map[string]atlassian.User, error) {
 	path := "/rest/api/group/" + url.PathEscape(name) + "/member"
 	if r.Cloud {
-		path = "/rest/api/group/" + url.PathEscape(r.groupIDs[name]) + "/membersByGroupId"
+		path = "/rest/api/group/" + url.PathEscape(r.GroupIDs[name]) + "/membersByGroupId"
 	}
 	all := map[string]atlassian.User{}
 	for start := 0; ; {
@@ -228,7 +212,7 @@ func (r *reading) addGroup(ctx context.Context, readers *atlassian.Audience, gro
 		return nil // nobody reads by it
 	}
 	if err == nil {
-		r.groupIDs[g.Name] = groupID
+		r.GroupIDs[g.Name] = groupID
 		readers.AddGroup(g.Name)
 	}
 	return err

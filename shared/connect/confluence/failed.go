@@ -112,7 +112,7 @@ func (r *reading) uriOf(c content) string {
 // retry tries again what earlier syncs could not read: items, who may read a page, and who is in a group. When the latter is known again,
 // a full scan opens what depends on it.
 func (r *reading) retry(ctx context.Context, p *checkpoint, yield func(source.SyncPage) bool) error {
-	r.ctx = ctx
+	r.Ctx = ctx
 	var page source.SyncPage
 	opened := false
 	flush := func() error {
@@ -148,9 +148,9 @@ func (r *reading) retry(ctx context.Context, p *checkpoint, yield func(source.Sy
 		} else if _, file, ok := r.attachmentOf(uri); ok {
 			_, err = r.retryItem(ctx, uri, file, &page)
 		} else if name, group, ok := atlassian.GroupOf(uri); ok {
-			r.groupIDs[name] = group
+			r.GroupIDs[name] = group
 			r.members(name)
-			err = r.failed
+			err = r.Failed
 		}
 		if err != nil {
 			return err

@@ -48,7 +48,7 @@ type group struct {
 // readersOf returns who may read an issue: who may browse the project, and is in the
 // issue's security level. What is unknown is nobody.
 func (r *reading) readersOf(ctx context.Context, i issue) (atlassian.Audience, error) {
-	r.ctx = ctx
+	r.Ctx = ctx
 	browse, err := r.browsers(ctx)
 	if err != nil {
 		return atlassian.Audience{}, err
@@ -310,7 +310,7 @@ func (r *reading) account(ctx context.Context, h holder) (atlassian.User, error)
 // addGroup adds a group and remembers its id.
 func (d *directory) addGroup(a *atlassian.Audience, g group) {
 	if g.ID != "" {
-		d.groupIDs[g.Name] = g.ID
+		d.GroupIDs[g.Name] = g.ID
 	}
 	a.AddGroup(g.Name)
 }

@@ -127,12 +127,12 @@ func TestCommentsTakeMemoryInProportionToTheirNumber(t *testing.T) {
 	growthtest.Linear(t, 300, func(n int) {
 		r := &reading{Site: &atlassian.Site{API: &rest.API{}}, project: "OPS", directory: newDirectory()}
 		r.browse = &holders{}
-		r.groups["staff"] = map[string]atlassian.User{}
+		r.Known["staff"] = map[string]atlassian.User{}
 		i := issue{Key: "OPS-1"}
 		for k := range n {
 			u := atlassian.User{AccountID: fmt.Sprint("user", k)}
 			r.browse.Add(u)
-			r.groups["staff"][u.AccountID] = u
+			r.Known["staff"][u.AccountID] = u
 			c := comment{ID: fmt.Sprint(k)}
 			if k%2 == 0 {
 				c.Visibility = &visibility{Type: "group", Value: "staff"}

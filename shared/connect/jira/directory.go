@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"docent/shared/connect/atlassian"
-	"docent/shared/source"
 )
 
 // Bounds of lookups.
@@ -20,21 +19,18 @@ const (
 
 // directory has what a reading knows about accounts, groups and roles.
 type directory struct {
-	ctx      context.Context // of members, which has no argument for it
-	browse   *holders        // nil: not read
-	lead     atlassian.User  // of the project
+	atlassian.Groups
+	browse   *holders       // nil: not read
+	lead     atlassian.User // of the project
 	levels   map[string]holders
 	roles    map[string]atlassian.Audience // by id
 	roleIDs  map[string]string             // by name; nil: not read
 	accounts map[string]atlassian.User
-	groupIDs map[string]string // Cloud, by name
-	groups   map[string]map[string]atlassian.User
-	failed   error // of a lookup of members; if it is about this group alone, others are looked up, to find all that fail
 }
 
 func newDirectory() directory {
 	return directory{levels: map[string]holders{}, roles: map[string]atlassian.Audience{}, accounts: map[string]atlassian.User{},
-		groupIDs: map[string]string{}, groups: map[string]map[string]atlassian.User{}}
+		Groups: atlassian.NewGroups()}
 }
 
 // user reads an account by its id in the Cloud, by its user name or key in a Data Center.
@@ -130,19 +126,7 @@ func (r *reading) roleID(ctx context.Context, name string) (string, error) {
 
 // members returns the members of a group, or nothing if they are unknown.
 func (r *reading) members(name string) map[string]atlassian.User {
-	if all, known := r.groups[name]; known || r.failed != nil && !source.IsOfOne(r.failed) {
-		return all
-	}
-	var all map[string]atlassian.User
-	_, err := r.LookUp(r.ctx, atlassian.MembersOf(name, r.groupIDs[name]), "some issues or comments of the project "+r.project, func(ctx context.Context) (err error) {
-		all, err = r.listMembers(ctx, name)
-		return err
-	})
-	if err != nil && (r.failed == nil || !source.IsOfOne(err)) {
-		r.failed = err
-	}
-	r.groups[name] = all
-	return all
+	return r.Members(r.Site, name, "some issues or comments of the project "+r.project, r.listMembers)
 }
 
 // listMembers returns the members of a group, or nothing if the account may not see them or there are too many.
@@ -150,7 +134,7 @@ func (r *reading) listMembers(ctx context.Context, name string) (map[string]atla
 	all := map[string]atlassian.User{}
 	for start := 0; ; {
 		q := url.Values{"groupname": {name}, "startAt": {strconv.Itoa(start)}, "maxResults": {strconv.Itoa(perList)}}
-		if id := r.groupIDs[name]; id != "" {
+		if id := r.GroupIDs[name]; id != "" {
 			q.Del("groupname")
 			q.Set("groupId", id)
 		}

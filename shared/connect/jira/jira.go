@@ -281,7 +281,7 @@ func (r *reading) page(ctx context.Context, found []issue, part func(page source
 			add(r.commentItem(i, c, who))
 		}
 		long := size > pageBytes || !r.begun.IsZero() && r.Now().Sub(r.begun) >= source.LongPage
-		if long && r.failed == nil && first == nil && n+1 < len(found) {
+		if long && r.Failed == nil && first == nil && n+1 < len(found) {
 			r.finish(&page)
 			if err := part(page, i.Key); err != nil {
 				return page, err
@@ -290,7 +290,7 @@ func (r *reading) page(ctx context.Context, found []issue, part func(page source
 		}
 	}
 	r.finish(&page)
-	return page, cmp.Or(r.failed, first)
+	return page, cmp.Or(r.Failed, first)
 }
 
 // finish adds to page what was found out beside its items.
@@ -372,9 +372,9 @@ func (r *reading) retry(ctx context.Context, p *checkpoint, yield func(source.Sy
 func (r *reading) lookUpAgain(ctx context.Context, what string) error {
 	var err error
 	if name, id, ok := atlassian.GroupOf(what); ok {
-		r.ctx, r.groupIDs[name] = ctx, id
+		r.Ctx, r.GroupIDs[name] = ctx, id
 		r.members(name)
-		err = r.failed
+		err = r.Failed
 	} else if id, ok := strings.CutPrefix(what, membersOfLevel); ok {
 		_, err = r.level(ctx, id)
 	} else if name, ok := strings.CutPrefix(what, membersOfRole); ok {

@@ -242,6 +242,7 @@ func TestToolsAreDescribed(t *testing.T) {
 	var list struct {
 		Tools []struct {
 			Name, Title  string
+			InputSchema  json.RawMessage
 			OutputSchema struct{ Type string }
 			Annotations  map[string]any
 		}
@@ -258,6 +259,33 @@ func TestToolsAreDescribed(t *testing.T) {
 		if tool.Title == "" || hints["title"] != tool.Title || hints["destructiveHint"] != false || hints["readOnlyHint"] != !keeps || hints["idempotentHint"] != !keeps ||
 			hints["openWorldHint"] != (tool.Name == "context_get_urls") || tool.OutputSchema.Type != "object" {
 			t.Errorf("%+v", tool)
+		}
+		if strings.Contains(string(tool.InputSchema), `"type":[`) { // Gemini refuses it
+			t.Errorf("%s has a list of types: %s", tool.Name, tool.InputSchema)
+		}
+	}
+}
+
+// TestArgumentsThatAreListsMayBeNull: strict clients send every optional argument.
+func TestArgumentsThatAreListsMayBeNull(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, c := range []struct{ tool, arguments, want string }{
+		{"context_query_issues", `{"query":"x","projects":null,"labels":null}`, ""},
+		{"context_query_prs", `{"query":"x","projects":"a"}`, "projects must be a list of at most 50 texts"},
+		{"context_get_urls", `{"urls":null}`, "urls must be a list of 1 to 10 texts"},
+	} {
+		got := a.rpc(acme.key, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, c.tool, c.arguments), nil)
+		var result struct {
+			IsError bool
+			Content []struct{ Text string }
+		}
+		if err := json.Unmarshal(got.Result, &result); err != nil || len(result.Content) != 1 {
+			t.Fatalf("%s: %v %+v", c.tool, err, got)
+		}
+		if text := result.Content[0].Text; result.IsError != (c.want != "") || c.want != "" && text != "invalid-request: "+c.want {
+			t.Errorf("%s %s: %s, want %q", c.tool, c.arguments, text, c.want)
 		}
 	}
 }

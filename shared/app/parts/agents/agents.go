@@ -206,11 +206,16 @@ func failed(text string) *mcp.CallToolResult {
 // maxName bounds a name to filter by, in characters.
 const maxName = 256
 
-// bound adds the bounds of the operations to the members of a tool's input.
+// bound adds the bounds of the operations to the members of a tool's input, and gives each a single type: Gemini refuses
+// whole requests with a tool that has a list of types, as Go's lists have for nil. A member that is null counts as missing
+// in any case.
 func bound(s *jsonschema.Schema, most float64) {
 	number := func(n float64) *float64 { return &n }
 	count := func(n int) *int { return &n }
 	for name, p := range s.Properties {
+		if len(p.Types) > 0 {
+			p.Type, p.Types = p.Types[len(p.Types)-1], nil // null comes first
+		}
 		switch name {
 		case "query", "question":
 			p.MinLength, p.MaxLength = count(1), count(10000)

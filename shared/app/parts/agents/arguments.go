@@ -65,10 +65,6 @@ func (a *arguments) read(text json.RawMessage, into any) error {
 
 // wanted describes the values that a member may have, for errors.
 func wanted(s *jsonschema.Schema) string {
-	kind := s.Type
-	if kind == "" && len(s.Types) > 0 {
-		kind = s.Types[len(s.Types)-1] // null or an array
-	}
 	switch {
 	case s.Enum != nil:
 		names := make([]string, len(s.Enum))
@@ -76,13 +72,13 @@ func wanted(s *jsonschema.Schema) string {
 			names[i] = fmt.Sprint(value)
 		}
 		return "one of " + strings.Join(names, ", ")
-	case kind == "object":
+	case s.Type == "object":
 		return "an object"
-	case kind == "integer":
+	case s.Type == "integer":
 		return fmt.Sprintf("a whole number from %v to %v", *s.Minimum, *s.Maximum)
-	case kind == "array" && s.MinItems != nil:
+	case s.Type == "array" && s.MinItems != nil:
 		return fmt.Sprintf("a list of %d to %d texts", *s.MinItems, *s.MaxItems)
-	case kind == "array":
+	case s.Type == "array":
 		return fmt.Sprintf("a list of at most %d texts", *s.MaxItems)
 	case s.MinLength != nil:
 		return fmt.Sprintf("a text of %d to %d characters", *s.MinLength, *s.MaxLength)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"docent/shared/audit"
@@ -124,10 +125,18 @@ func repeated(first *table.Item, asker Asker, again Answer) error {
 	return nil
 }
 
-// sameQuestion reports whether two questions ask the same after the same questions. What follows Previous has its
-// context from there, and lacks it if Previous was deleted since.
-func sameQuestion(a, b Answer) bool {
-	return a.Question == b.Question && a.Previous == b.Previous && (a.Previous != "" || a.Context == b.Context) && sameFilter(a, b)
+// sameQuestion reports whether again asks the same as stored, after the same questions.
+func sameQuestion(stored, again Answer) bool {
+	return stored.Question == again.Question && stored.Previous == again.Previous && sameContext(stored, again) && sameFilter(stored, again)
+}
+
+// sameContext reports whether two questions have the same context. That of again lacks what it has from Previous if
+// Previous was deleted since.
+func sameContext(stored, again Answer) bool {
+	if again.Previous == "" || stored.Context == again.Context {
+		return stored.Context == again.Context
+	}
+	return again.Context == "" || strings.HasSuffix(stored.Context, "\n"+again.Context)
 }
 
 // sameFilter reports whether two questions have the same filter.

@@ -56,8 +56,25 @@ func TestAFollowUpIsUnderstoodWithTheQuestionBeforeIt(t *testing.T) {
 	if _, err := h.Ask(t.Context(), acme, ada, again); err != nil || h.used() != used {
 		t.Errorf("asked again: %v, %d more", err, h.used()-used)
 	}
+	if _, err := h.Ask(t.Context(), acme, ada, q); err != nil || h.used() != used {
+		t.Errorf("asked again after the same questions: %v, %d more", err, h.used()-used)
+	}
+	other := q
+	for name, more := range map[string][]string{"another": {"And how slow?"}, "none": nil, "one more": {"And how fast?", "And how slow?"}} {
+		other.Context = more
+		if _, err := h.Ask(t.Context(), acme, ada, other); !apierr.IsCode(err, apierr.CodeAnswerConflict) {
+			t.Errorf("the same id with %s between: %v", name, err)
+		}
+	}
 	if err := h.Delete(t.Context(), acme, ada, first); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := h.Ask(t.Context(), acme, ada, q); err != nil || h.used() != used {
+		t.Errorf("asked again after the same questions, of which one was deleted: %v, %d more", err, h.used()-used)
+	}
+	other.Context = []string{"And how slow?"}
+	if _, err := h.Ask(t.Context(), acme, ada, other); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+		t.Errorf("the same id with another between, after a deletion: %v", err)
 	}
 	if _, err := h.Ask(t.Context(), acme, ada, again); err != nil || h.used() != used {
 		t.Errorf("asked again after the question before it was deleted: %v, %d more", err, h.used()-used)

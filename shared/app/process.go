@@ -167,6 +167,7 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup, o workOptio
 	for range syncWorkers {
 		workers.Go(func() { queue.Work(ctx, e.syncs, p.turn, options) })
 	}
+	p.delivering.Workers = hookWorkers
 	for range hookWorkers {
 		workers.Go(func() { queue.Work(ctx, e.deliveries, p.delivering.Batch, options) })
 	}

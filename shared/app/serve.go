@@ -36,7 +36,7 @@ const (
 	answerWorkers  = 4
 	indexWorkers   = 2
 	syncWorkers    = 2
-	hookWorkers    = 16 // each posts to one endpoint at a time; more than webhook.MaxPerTeam, so that no team's slow endpoints take all
+	hookWorkers    = 20 // each posts to one endpoint at a time; twice webhook.MaxPerTeam, so that one team has room for all of its endpoints
 	// serveRebuildTurn is less than half of drainTime, so that stopping loses no slice. The
 	// one worker that rebuilds rests after each slice for as long as the slice took.
 	serveRebuildTurn = 2 * time.Second

@@ -13,9 +13,10 @@ import (
 	"docent/shared/webhook"
 )
 
-// TestATeamWithSlowEndpointsDelaysNoOther has a team whose endpoints all take their time, as many as it may have, with events
-// that happen one after the other, so that each has a worker. Another team's event is delivered in the meantime.
-func TestATeamWithSlowEndpointsDelaysNoOther(t *testing.T) {
+// TestTeamsWithSlowEndpointsDelayNoOther has a team whose endpoints all take their time, as many as it may have, with events
+// that happen one after the other, so that each has a worker, and two more such teams, whose endpoints get a part of the workers that
+// are left. Another team's event is delivered in the meantime.
+func TestTeamsWithSlowEndpointsDelayNoOther(t *testing.T) {
 	t.Parallel()
 	release, held, quick := make(chan struct{}), make(chan struct{}, 100), make(chan struct{}, 100)
 	post := func(ctx context.Context, r webhook.Request) webhook.Reply {
@@ -67,6 +68,14 @@ func TestATeamWithSlowEndpointsDelaysNoOther(t *testing.T) {
 	for i := range webhook.MaxPerTeam {
 		test("slow", fmt.Sprintf("https://slow%d.example.com/", i))
 		after(held, fmt.Sprintf("slow endpoint %d", i+1))
+	}
+	for _, team := range []string{"slow-2", "slow-3"} {
+		for i := range webhook.MaxPerTeam {
+			test(team, fmt.Sprintf("https://slow%d.example.com/", i))
+		}
+	}
+	for range 6 {
+		after(held, "endpoints of other slow teams")
 	}
 	test("other", "https://quick.example.com/")
 	after(quick, "another team's endpoint")

@@ -59,8 +59,13 @@ type turn struct {
 	disable  DisabledReason
 }
 
-// turn makes the deliveries of an endpoint that are due, unless another process does.
+// turn makes the deliveries of an endpoint that are due, unless another process does, or its team has to leave the workers to others.
 func (w *Worker) turn(ctx context.Context, work pending.Work) error {
+	if !w.room.enter(work.TeamID, w.Workers) {
+		w.tryLater(ctx, work)
+		return nil
+	}
+	defer w.room.leave(work.TeamID)
 	t, err := w.begin(ctx, work)
 	if err != nil || t == nil {
 		return err

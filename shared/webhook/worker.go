@@ -23,8 +23,11 @@ type Worker struct {
 	// Alone is the time since which this process alone makes deliveries, from a queue in its memory; zero: others do as
 	// well. What an earlier process leased or scheduled, and was killed with, then delays nothing.
 	Alone time.Time
-	Log   *slog.Logger
+	// Workers is how many call Batch at the same time, with a message each; 0: any number.
+	Workers int
+	Log     *slog.Logger
 
+	room  room
 	woken sync.Map // if Alone, in place of the wakeField: int64 by endpoint id
 }
 

@@ -3,8 +3,10 @@ package app_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -113,6 +115,7 @@ func (f *filed) person(name string) string {
 type fileBody struct {
 	ID, Body, MediaType string
 	Size                int64
+	SHA256              string
 	Indexing            struct{ State string }
 }
 
@@ -131,7 +134,7 @@ func TestReferencesLeadToThePageOfAFile(t *testing.T) {
 	f := newFiled(t)
 	const file = "The canteen opens at noon.\nTo roll back a deployment, run the undo command.\nThe office closes at six."
 	d := f.put("https://wiki.test/handbook.pdf", extract.PDF, []byte(file))
-	if d.Indexing.State != "extracting" || d.Body != "" || d.Size != int64(len(file)) || d.MediaType != extract.PDF {
+	if d.Indexing.State != "extracting" || d.Body != "" || d.Size != int64(len(file)) || d.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte(file))) || d.MediaType != extract.PDF {
 		t.Errorf("put: %+v", d)
 	}
 	if err := f.local.Drain(t.Context()); err != nil {

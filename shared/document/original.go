@@ -3,6 +3,8 @@ package document
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 
 	"docent/shared/apierr"
@@ -59,6 +61,15 @@ func signature(mediaType string) []byte {
 		return nil
 	}
 	return []byte("PK")
+}
+
+// SHA256 returns Hash in hexadecimal digits.
+func (o *Original) SHA256() string {
+	sum, err := base64.RawStdEncoding.DecodeString(o.Hash)
+	if err != nil {
+		return "" // it was stored by encodeHash
+	}
+	return hex.EncodeToString(sum)
 }
 
 // same reports whether o and p are the same file, wherever it is kept.

@@ -45,6 +45,7 @@ type DocumentEntry struct {
 	ID string `json:"id"`
 	document.Fields
 	Size      int64       `json:"size,omitempty" doc:"Bytes of the original file. Absent: it was put as text."`
+	SHA256    string      `json:"sha256,omitempty" doc:"The SHA-256 of the original file in hexadecimal digits, by which a client sees that it need not send it again."`
 	Access    *AccessBody `json:"access,omitempty" doc:"Who may read it, as it was written. Absent: the default of its collection decides."`
 	CreatedAt string      `json:"createdAt" format:"date-time"`
 	UpdatedAt string      `json:"updatedAt" format:"date-time"`
@@ -52,10 +53,11 @@ type DocumentEntry struct {
 
 func entryOf(e document.Entry) DocumentEntry {
 	var size int64
+	var sum string
 	if e.Original != nil {
-		size = e.Original.Bytes
+		size, sum = e.Original.Bytes, e.Original.SHA256()
 	}
-	return DocumentEntry{e.ID, e.Fields, size, accessOf(e.Access), formatTime(e.CreatedAt), formatTime(e.UpdatedAt)}
+	return DocumentEntry{e.ID, e.Fields, size, sum, accessOf(e.Access), formatTime(e.CreatedAt), formatTime(e.UpdatedAt)}
 }
 
 type listDocumentsInput struct {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import os
 import re
 import time
@@ -67,7 +68,7 @@ def put_folder(
 
     A file's URI is base_uri followed by its path below folder; without base_uri it is its file: URI.
     A file that has not changed changes nothing on the server, so a run that broke off is started
-    again. Hidden files and folders, and node_modules, are left out. A file that fails does not stop
+    again. A PDF or Office file that has not changed is not sent either, if the key may read documents. Hidden files and folders, and node_modules, are left out. A file that fails does not stop
     the others. A key that is refused, or a used-up quota, does: DocentError.
 
     With delete, documents of the collection are removed whose URI is below base_uri and whose file is
@@ -85,6 +86,7 @@ def put_folder(
     if delete and not files:
         raise ValueError(f"{folder} has no file to put, so every document under {base} would be removed")
     result = FolderResult()
+    known = _known(documents, collection_id) if any(path.suffix.lower() in MEDIA_TYPES for path in files.values()) else {}
     sending = BoundedSemaphore(UPLOADS)
     stored: dict[Path, str] = {}
     end = 0.0
@@ -98,6 +100,10 @@ def put_folder(
                 if prepared is None:
                     return
                 document = prepared
+            if uri in known and document.uri == uri and document.collection_id == collection_id and _is_stored(known[uri], path, document):
+                result.put.append(path)
+                stored[path] = known[uri].id
+                return
             if isinstance(document.body, str) and not document.media_type:
                 if isinstance(document.access, Unset) and re.match(r"---\r?\n(?:(?!---).*\n)*access\s*:", document.body):
                     raise ValueError("its front matter says who may read it, which is not read here: set access by prepare")
@@ -158,6 +164,38 @@ def put_folder(
     result.deleted.sort()
     result.pending.sort()
     return result
+
+
+def _known(documents: Callable[[str], Iterator[DocumentSummary]], collection_id: str) -> dict[str, DocumentSummary]:
+    """Return the documents of files in a collection by their URIs; none for a key that may only write."""
+    try:
+        return {d.uri: d for d in documents(collection_id) if not isinstance(d.sha256, Unset)}
+    except DocentError as error:
+        if error.status == 403:
+            return {}
+        raise
+
+
+def _is_stored(known: DocumentSummary, path: Path, document: DocumentInput) -> bool:
+    """Report whether putting the file of path as document would change nothing of what is stored."""
+    body, old, new = document.body, known.to_dict(), document.to_dict()
+    old_access = new_access = None
+    if new.pop("keepAccess", False) is not True:
+        old_access, new_access = old.get("access"), new.get("access")
+    if old_access != new_access or any(old.get(name) != new.get(name) for name in ("title", "mediaType", "metadata")):
+        return False
+    if set(new) - {"body", "collectionId", "uri", "title", "mediaType", "metadata", "access"} or not isinstance(known.size, int):
+        return False  # it has an upload, or what is not known here
+    digest = hashlib.sha256()
+    if isinstance(body, str) and body:
+        digest.update(base64.b64decode(body))
+    elif path.stat().st_size != known.size:
+        return False
+    else:
+        with path.open("rb") as file:
+            while part := file.read(64 << 10):
+                digest.update(part)
+    return digest.hexdigest() == known.sha256
 
 
 def _fail(result: FolderResult, what: str, error: Exception) -> None:

@@ -7,10 +7,10 @@ import os
 import tempfile
 import unittest
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx
 
@@ -23,8 +23,9 @@ from docent_client.rest.models.access import Access
 from docent_client.rest.models.collection import Collection
 from docent_client.rest.models.document_input import DocumentInput
 from docent_client.rest.models.document_receipt import DocumentReceipt
+from docent_client.rest.models.metadata import Metadata
 from docent_client.rest.models.search_request import SearchRequest
-from docent_client.rest.types import File
+from docent_client.rest.types import UNSET, File
 
 from .files import pdf
 
@@ -54,6 +55,18 @@ class Cut(httpx.BaseTransport):
                 raise httpx.ReadError("cut")
 
         return httpx.Response(200, headers={"Content-Type": "text/event-stream"}, stream=Broken())
+
+
+class Counted(httpx.BaseTransport):
+    """Remembers which calls change something, but for those that send a file to its address."""
+
+    inner = httpx.HTTPTransport()
+    sent: ClassVar[list[str]] = []
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if request.method != "GET" and not (request.method == "PUT" and "/uploads/" in request.url.path):
+            self.sent.append(f"{request.method} {request.url.path}")
+        return self.inner.handle_request(request)
 
 
 class TestServer(unittest.TestCase):
@@ -204,6 +217,44 @@ class TestServer(unittest.TestCase):
             for query in ("cellar zeppelins", "attic quinces"):
                 found = search_context.sync(client=self.docent.rest, body=SearchRequest(query=query))
                 self.assertIn(query.split()[1], str(found))
+
+    def test_pdf_files_that_have_not_changed_are_not_sent(self) -> None:
+        with tempfile.TemporaryDirectory() as name, Docent(transport=Counted()) as docent:
+            folder, sent = Path(name), Counted.sent
+            collection = docent.collection("unchanged-" + uuid.uuid4().hex[:8])
+            (folder / "small.pdf").write_bytes(pdf("The cellar holds barrels."))
+            (folder / "large.pdf").write_bytes(pdf("The attic holds trunks.", 5 << 20))
+
+            def put(change: Callable[[DocumentInput], None], wanted: list[str]) -> None:
+                def prepare(path: Path, document: DocumentInput) -> DocumentInput:
+                    change(document)
+                    return document
+
+                sent.clear()
+                result = docent.put_folder(folder, collection.id, base_uri="https://wiki.example/unchanged", prepare=prepare)
+                self.assertEqual((result.failed, len(result.put), sorted(sent)), ({}, 2, wanted))
+
+            def labelled(document: DocumentInput) -> None:
+                document.metadata = Metadata.from_dict({"version": 2, "labels": ["a", "b"]})
+                document.access = Access(users=[], groups=[])
+
+            def kept(document: DocumentInput) -> None:
+                labelled(document)
+                document.access, document.keep_access = UNSET, True
+
+            def titled(document: DocumentInput) -> None:
+                kept(document)
+                document.title += " of the house"
+
+            whole = ["POST /v1/uploads", "PUT /v1/documents", "PUT /v1/documents"]
+            for change in (lambda _: None, labelled, titled):
+                put(change, whole)
+                put(change, [])
+            put(labelled, whole)
+            put(kept, [])
+            put(lambda _: None, whole)
+            (folder / "large.pdf").write_bytes(pdf("The attic holds chests.", 5 << 20))  # of the same size
+            put(lambda _: None, ["POST /v1/uploads", "PUT /v1/documents"])
 
     def test_an_upload_is_for_one_document(self) -> None:
         data = pdf("The shed holds ladders.")

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { openAsBlob } from "node:fs";
 import { lstat, readdir, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, relative, resolve, sep } from "node:path";
-import { promisify } from "node:util";
+import { isDeepStrictEqual, promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Docent } from "./docent.js";
 import { DocentError } from "./errors.js";
@@ -54,9 +54,9 @@ export interface FolderResult {
 
 /**
  * putFolder puts the Markdown, text, PDF and Office files below folder into a collection, several at a time. A file that has not
- * changed changes nothing on the server, so a run that broke off is started again. Hidden files and folders, and
- * node_modules, are left out. A file that fails does not stop the others. A key that is refused, or a used-up quota,
- * does: DocentError.
+ * changed changes nothing on the server, so a run that broke off is started again. A PDF or Office file that has not changed is
+ * not sent either, if the key may read documents. Hidden files and folders, and node_modules, are left out. A file that fails
+ * does not stop the others. A key that is refused, or a used-up quota, does: DocentError.
  *
  * With delete, a folder without any file to put is an error. Front matter is not read: a file whose front matter says who may
  * read it fails unless prepare sets its access.
@@ -82,6 +82,7 @@ export async function putFolder(docent: Docent, folder: string, collectionId: st
     );
   const common = { client: docent.rest, throwOnError: true as const };
 
+  const known = [...files.values()].some((path) => extname(path).toLowerCase() in mediaTypes) ? await knownFiles(docent, collectionId) : new Map();
   const sending = atATime(uploads);
   const stored: [path: string, documentId: string][] = [];
   await each(files, ([, path]) => path, async ([uri, path]) => {
@@ -89,6 +90,12 @@ export async function putFolder(docent: Docent, folder: string, collectionId: st
     const large = document.body === undefined;
     if (options.prepare) document = options.prepare(path, document);
     if (!document) return;
+    const old = document.uri === uri && document.collectionId === collectionId ? known.get(uri) : undefined;
+    if (old && (await isStored(old, path, document))) {
+      result.put.push(path);
+      stored.push([path, old.id]);
+      return;
+    }
     const text = document.mediaType ? undefined : (document.body ?? undefined); // an upload replaces it
     if (document.access === undefined && text !== undefined && /^---\r?\n(?:(?!---).*\n)*access\s*:/.test(text)) {
       throw new Error("its front matter says who may read it, which is not read here: set access by prepare");
@@ -127,6 +134,29 @@ export async function putFolder(docent: Docent, folder: string, collectionId: st
   }
   for (const list of [result.put, result.deleted, result.pending]) list.sort();
   return result;
+}
+
+/** knownFiles returns the documents of files in a collection by their URIs; none for a key that may only write. */
+async function knownFiles(docent: Docent, collectionId: string): Promise<Map<string, rest.DocumentSummary>> {
+  const known = new Map<string, rest.DocumentSummary>();
+  try {
+    for await (const d of docent.documents(collectionId)) if (d.sha256) known.set(d.uri, d);
+  } catch (error) {
+    if (!(error instanceof DocentError) || error.status !== 403) throw error;
+    known.clear();
+  }
+  return known;
+}
+
+/** isStored reports whether putting the file of a path as a document would change nothing of what is stored. */
+async function isStored(known: rest.DocumentSummary, path: string, document: rest.DocumentInput): Promise<boolean> {
+  const { body, collectionId, uri, title, mediaType, metadata, access, keepAccess, ...others } = document;
+  const same = (stored: unknown, put: unknown) => isDeepStrictEqual(stored ?? null, put ?? null);
+  if (Object.values(others).some((value) => value !== undefined)) return false; // it has an upload, or what is not known here
+  if (known.title !== title || !same(known.mediaType, mediaType) || !same(known.metadata, metadata)) return false;
+  if (!keepAccess && !same(known.access, access)) return false;
+  if (body) return createHash("sha256").update(Buffer.from(body, "base64")).digest("hex") === known.sha256;
+  return (await stat(path)).size === known.size && (await sha256Of(await openAsBlob(path))) === known.sha256;
 }
 
 async function inParallel<T>(items: Iterable<T>, parallel: number, act: (item: T) => Promise<void>): Promise<void> {

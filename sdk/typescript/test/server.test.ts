@@ -211,6 +211,43 @@ test("PDF files of a folder are put", async () => {
   await rm(files, { recursive: true });
 });
 
+test("PDF files that have not changed are not sent", async () => {
+  const files = await mkdtemp(join(tmpdir(), "docent-"));
+  let sent: string[] = [];
+  const counting = new Docent({
+    fetch: (input, init) => {
+      const { method, url } = input instanceof Request ? input : new Request(input, init);
+      const path = new URL(url).pathname;
+      if (method !== "GET" && !path.includes("/uploads/")) sent.push(`${method} ${path}`);
+      return fetch(input, init);
+    },
+  });
+  const collection = await counting.collection(newName("unchanged"));
+  await write(files, { "small.pdf": pdf("The cellar holds barrels."), "large.pdf": pdf("The attic holds trunks.", 5 << 20) });
+  const put = async (change: (document: DocumentInput) => DocumentInput, wanted: string[]) => {
+    sent = [];
+    const prepare = (_: string, document: DocumentInput) => change(document);
+    const result = await putFolder(counting, files, collection.id, { baseUri: "https://wiki.example/unchanged", prepare });
+    assert.deepEqual([result.failed, result.put.length, sent.sort()], [{}, 2, wanted]);
+  };
+  const labels = { metadata: { version: 2, labels: ["a", "b"] } };
+  const plain = (document: DocumentInput): DocumentInput => document;
+  const labelled = (document: DocumentInput): DocumentInput => ({ ...document, ...labels, access: { users: [], groups: [] } });
+  const kept = (document: DocumentInput): DocumentInput => ({ ...document, ...labels, keepAccess: true });
+  const titled = (document: DocumentInput): DocumentInput => ({ ...kept(document), title: `${document.title} of the house` });
+  const whole = ["POST /v1/uploads", "PUT /v1/documents", "PUT /v1/documents"];
+  for (const change of [plain, labelled, titled]) {
+    await put(change, whole);
+    await put(change, []);
+  }
+  await put(labelled, whole);
+  await put(kept, []);
+  await put(plain, whole);
+  await write(files, { "large.pdf": pdf("The attic holds chests.", 5 << 20) }); // of the same size
+  await put(plain, ["POST /v1/uploads", "PUT /v1/documents"]);
+  await rm(files, { recursive: true });
+});
+
 test("an upload is for one document", async () => {
   const data = pdf("The shed holds ladders.");
   const upload = await docent.upload(new Blob([data], { type: "application/pdf" }));

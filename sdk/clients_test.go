@@ -182,6 +182,32 @@ func TestOpenAIsLibrariesAskForResponses(t *testing.T) {
 	}
 }
 
+// TestOpenAIsAgentsAsk runs agents whose model is Docent, by each of the two operations, and whose tools are those of its MCP.
+func TestOpenAIsAgentsAsk(t *testing.T) {
+	t.Parallel()
+	program := command(t, "python", "assistant")
+	s := serve(t)
+	s.fill(t)
+	type asked struct {
+		Content, Streamed, Deltas, Followed string
+		Tokens                              bool
+	}
+	var got struct {
+		Responses, Completions asked
+		Tools                  []string
+		Used                   string
+	}
+	s.read(t, &got, program...)
+	for name, a := range map[string]asked{"responses": got.Responses, "completions": got.Completions} {
+		if !strings.Contains(a.Content, "deployctl undo") || a.Streamed != a.Content || a.Deltas != a.Content || !strings.Contains(a.Followed, "24 hours") || !a.Tokens {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+	if !slices.Contains(got.Tools, "context_research") || !strings.Contains(got.Used, "deployctl undo") {
+		t.Errorf("tools %q, used %q", got.Tools, got.Used)
+	}
+}
+
 // TestTheAISDKAsksForResponses: with the model that its openai() makes.
 func TestTheAISDKAsksForResponses(t *testing.T) {
 	t.Parallel()

@@ -58,7 +58,7 @@ type TenantsResult struct {
 	MostAtOnce  int // executions of all functions
 }
 
-// quietAfterEnd is how long a run waits for the work of the last requests.
+// waitAtEnd is how long a run waits for the work of the last requests.
 const waitAtEnd = 10 * time.Minute
 
 type tenant struct {

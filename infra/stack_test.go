@@ -218,7 +218,6 @@ func TestTheDashboardUploadsFromEveryAddress(t *testing.T) {
 	}
 }
 
-// TestTracingIsTheOperatorsChoice checks that nothing is traced and paid for unless it is wanted.
 // TestWorkThatContinuesIsNoLoop checks that Lambda does not end work whose next turn is a message of the function to itself, and still does
 // for every other function.
 func TestWorkThatContinuesIsNoLoop(t *testing.T) {
@@ -316,6 +315,7 @@ func TestTheAddressOfTheGatewayGoesWithADomain(t *testing.T) {
 	}
 }
 
+// TestTracingIsTheOperatorsChoice checks that nothing is traced and paid for unless it is wanted.
 func TestTracingIsTheOperatorsChoice(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -73,7 +73,7 @@ type resource struct {
 	UpdatePolicy   map[string]any
 }
 
-// jsii has one process of Node, which does one thing at a time.
+// oneAtATime: jsii has one process of Node, which does one thing at a time.
 var oneAtATime sync.Mutex
 
 func once(name string, given map[string]string) func(*testing.T) template {

@@ -14,7 +14,7 @@ import (
 	"docent/shared/storedtest"
 )
 
-// Prefixes of the names of members that differ in each reply.
+// storedVolatile are prefixes of the names of members that differ in each reply.
 var storedVolatile = []string{"lastUsedAt", "nextCursor", "latency", "dataThrough"}
 
 // record stores in m the replies of the installation at the start of the next hour, so that

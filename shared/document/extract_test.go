@@ -49,7 +49,7 @@ func (h *fixture) extractor() *document.Extractor {
 		}}
 }
 
-// read gives the extractor one message and reports whether it failed.
+// extract gives the extractor one message and reports whether it failed.
 func (h *fixture) extract(x *document.Extractor, work pending.Work, receives int) bool {
 	h.t.Helper()
 	return len(x.Batch(h.t.Context(), []queue.Message{{ID: "m", Body: work.Message(), Receives: receives}})) > 0

@@ -58,7 +58,7 @@ func (a *api) rename(x tenant, who colleague, name string) {
 	a.raw(call{"PATCH", "/scim/v2/Users/" + who.id, x.scim, body, scimJSON}).want(a.t, 200)
 }
 
-// text is what all documents of these tests say, and a question about it.
+// kirschkern is the text of all documents of these tests, and a question that finds them.
 const kirschkern = "The kirschkern is kept in the cellar and taken out every morning before the bakery opens."
 
 func (a *api) putWith(key, collection, uri string, rule any) response {

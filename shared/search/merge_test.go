@@ -302,7 +302,7 @@ func TestQueryGoesOnWhenAMergeTakesItsSegment(t *testing.T) {
 	}
 }
 
-// crash is the error of a store that dies at a Write.
+// errCrash is the error of a store that dies at a Write.
 var errCrash = errors.New("crash")
 
 // faulty fails some Writes, before or after they happen.

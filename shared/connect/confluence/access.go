@@ -35,7 +35,7 @@ type group struct {
 	Name string `json:"name"`
 }
 
-// audience returns who a restriction names.
+// audienceOf returns who a restriction names.
 func (d *directory) audienceOf(r *restriction) atlassian.Audience {
 	var a atlassian.Audience
 	for _, u := range r.Restrictions.User.Results {

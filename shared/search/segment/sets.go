@@ -116,7 +116,7 @@ func numberWidth(sets int) (width int) {
 
 var errTooManySets = errors.New("the sets of a segment's documents are too large")
 
-// section returns the section of sets, or nil if no document has one.
+// setsSection returns the section of sets, or nil if no document has one.
 func (w *Writer) setsSection() ([]byte, error) {
 	if len(w.sets[Access].sets) == 0 && len(w.sets[Metadata].sets) == 0 {
 		return nil, nil

@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/url"
 	"strconv"
 	"strings"
@@ -103,94 +105,130 @@ func (c Credentials) GoString() string { return c.String() }
 // ConfigFromEnv reads the configuration. It is the only reader of the
 // environment. The error names every variable that is missing or malformed.
 func ConfigFromEnv(getenv func(string) string) (Config, error) {
-	var errs []error
-	required := func(name string) string {
-		value := getenv(name)
-		if value == "" {
-			errs = append(errs, fmt.Errorf("%s is not set", name))
-		}
-		return value
-	}
-	address := func(name, value string) string {
-		if u, err := url.Parse(value); value != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-			errs = append(errs, fmt.Errorf("%s is not an http or https URL", name))
-		}
-		return strings.TrimRight(value, "/")
-	}
+	env := environment{getenv: getenv}
 	c := Config{
-		Service:          getenv(deployed.Service),
+		Service:          cmp.Or(getenv(deployed.Service), "docent"),
 		TablePrefix:      getenv(deployed.TablePrefix),
-		Bucket:           required(deployed.Bucket),
+		Bucket:           env.required(deployed.Bucket),
 		BlobPrefix:       getenv(deployed.BlobPrefix),
-		QuestionsQueue:   address(deployed.QuestionsQueue, required(deployed.QuestionsQueue)),
-		DocumentsQueue:   address(deployed.DocumentsQueue, required(deployed.DocumentsQueue)),
-		SyncsQueue:       address(deployed.SyncsQueue, required(deployed.SyncsQueue)),
-		DeliveriesQueue:  address(deployed.DeliveriesQueue, required(deployed.DeliveriesQueue)),
-		EmbeddingsQueue:  address(deployed.EmbeddingsQueue, getenv(deployed.EmbeddingsQueue)),
-		ExtractionsQueue: address(deployed.ExtractionsQueue, getenv(deployed.ExtractionsQueue)),
-		RebuildsQueue:    address(deployed.RebuildsQueue, getenv(deployed.RebuildsQueue)),
-		BaseURL:          address(deployed.BaseURL, required(deployed.BaseURL)),
-		AWSEndpoint:      address(deployed.AWSEndpoint, getenv(deployed.AWSEndpoint)),
-		Region:           required(deployed.Region),
-		Credentials: Credentials{KeyID: required(deployed.KeyID), Secret: required(deployed.Secret),
+		QuestionsQueue:   env.requiredURL(deployed.QuestionsQueue),
+		DocumentsQueue:   env.requiredURL(deployed.DocumentsQueue),
+		SyncsQueue:       env.requiredURL(deployed.SyncsQueue),
+		DeliveriesQueue:  env.requiredURL(deployed.DeliveriesQueue),
+		EmbeddingsQueue:  env.url(deployed.EmbeddingsQueue),
+		ExtractionsQueue: env.url(deployed.ExtractionsQueue),
+		RebuildsQueue:    env.url(deployed.RebuildsQueue),
+		BaseURL:          env.requiredURL(deployed.BaseURL),
+		AWSEndpoint:      env.url(deployed.AWSEndpoint),
+		Region:           env.required(deployed.Region),
+		Credentials: Credentials{KeyID: env.required(deployed.KeyID), Secret: env.required(deployed.Secret),
 			SessionToken: getenv(deployed.SessionToken)},
 		SecretsKey:        getenv(deployed.SecretsKey),
 		Model:             getenv(deployed.Model),
-		ModelURL:          address(deployed.ModelURL, getenv(deployed.ModelURL)),
+		ModelURL:          env.url(deployed.ModelURL),
 		ModelKeyParameter: getenv(deployed.ModelKey),
+		Embedding:         env.embedding(),
+		Tables:            env.tables(),
+		Streams:           env.streams(),
+		TeamRate:          env.number(deployed.TeamRate, 0, rate.MaxPerSecond, fmt.Sprintf("a number from 0 to %d", rate.MaxPerSecond)),
+		Memory:            env.number(deployed.Memory, 1, math.MaxInt, "a number of MB"),
 	}
 	var err error
 	if c.ModelProvider, err = ProviderOf(getenv(deployed.ModelProvider), c.Model, c.ModelURL, modelVariable); err != nil {
-		errs = append(errs, err)
+		env.refuse(err)
 	} else if c.ModelKeyParameter != "" && c.ModelProvider != ModelOfOpenAI {
-		errs = append(errs, errors.New("DOCENT_MODEL_KEY_PARAMETER is for a model of openai"))
+		env.refuse(fmt.Errorf("%s is for a model of openai", deployed.ModelKey))
 	}
-	c.Embedding = Embedding{Provider: getenv(deployed.EmbeddingProvider), Model: getenv(deployed.EmbeddingModel),
-		URL: address(deployed.EmbeddingURL, getenv(deployed.EmbeddingURL)), KeyParameter: getenv(deployed.EmbeddingKey)}
-	if size := getenv(deployed.EmbeddingSize); size != "" {
-		if c.Embedding.Size, err = strconv.Atoi(size); err != nil {
-			c.Embedding.Size = -1 // no size
-		}
+	if level := getenv(deployed.LogLevel); level != "" && c.LogLevel.UnmarshalText([]byte(level)) != nil {
+		env.refuse(fmt.Errorf("%s is not debug, info, warn or error", deployed.LogLevel))
 	}
-	if c.Embedding, err = c.Embedding.Resolved(modelVariable); err != nil {
-		errs = append(errs, err)
-	} else if c.Embedding.Provider == EmbeddingLocal && c.Embedding.Model != "" {
-		errs = append(errs, errors.New("DOCENT_EMBEDDING_MODEL is for a model of bedrock or openai"))
-	}
-	if c.Tables, err = tableNames(getenv(deployed.Tables)); err != nil {
-		errs = append(errs, err)
-	} else if c.Tables == nil && c.TablePrefix == "" {
-		errs = append(errs, errors.New("neither DOCENT_TABLES nor DOCENT_TABLE_PREFIX is set"))
-	}
-	if c.Service == "" {
-		c.Service = "docent"
-	}
-	switch getenv(deployed.Transfer) {
-	case "", "buffered":
-	case "stream":
-		c.Streams = true
-	default:
-		errs = append(errs, errors.New("DOCENT_RESPONSE_TRANSFER is neither stream nor buffered"))
-	}
-	if limit := getenv(deployed.TeamRate); limit != "" {
-		if c.TeamRate, err = strconv.Atoi(limit); err != nil || c.TeamRate < 0 || c.TeamRate > rate.MaxPerSecond {
-			errs = append(errs, fmt.Errorf("DOCENT_TEAM_RATE is not a number from 0 to %d", rate.MaxPerSecond))
-		}
-	}
-	if memory := getenv(deployed.Memory); memory != "" {
-		if c.Memory, err = strconv.Atoi(memory); err != nil || c.Memory <= 0 {
-			errs = append(errs, errors.New("AWS_LAMBDA_FUNCTION_MEMORY_SIZE is not a number of MB"))
-		}
-	}
-	if level := getenv(deployed.LogLevel); level != "" {
-		if err := c.LogLevel.UnmarshalText([]byte(level)); err != nil {
-			errs = append(errs, errors.New("DOCENT_LOG_LEVEL is not debug, info, warn or error"))
-		}
-	}
-	if len(errs) > 0 {
-		return Config{}, fmt.Errorf("read the configuration: %w", errors.Join(errs...))
+	if len(env.errs) > 0 {
+		return Config{}, fmt.Errorf("read the configuration: %w", errors.Join(env.errs...))
 	}
 	return c, nil
+}
+
+// environment reads variables, and collects what is wrong with them.
+type environment struct {
+	getenv func(string) string
+	errs   []error
+}
+
+func (e *environment) refuse(err error) { e.errs = append(e.errs, err) }
+
+func (e *environment) required(name string) string {
+	value := e.getenv(name)
+	if value == "" {
+		e.refuse(fmt.Errorf("%s is not set", name))
+	}
+	return value
+}
+
+// url reads an http or https URL, without a slash at its end; empty if the variable is not set.
+func (e *environment) url(name string) string {
+	value := e.getenv(name)
+	if u, err := url.Parse(value); value != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		e.refuse(fmt.Errorf("%s is not an http or https URL", name))
+	}
+	return strings.TrimRight(value, "/")
+}
+
+func (e *environment) requiredURL(name string) string {
+	e.required(name)
+	return e.url(name)
+}
+
+// number reads a number from lowest to highest; 0 if the variable is not set. An error says that it is not a number such as want describes.
+func (e *environment) number(name string, lowest, highest int, want string) int {
+	value := e.getenv(name)
+	if value == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < lowest || n > highest {
+		e.refuse(fmt.Errorf("%s is not %s", name, want))
+	}
+	return n
+}
+
+func (e *environment) embedding() Embedding {
+	given := Embedding{Provider: e.getenv(deployed.EmbeddingProvider), Model: e.getenv(deployed.EmbeddingModel),
+		URL: e.url(deployed.EmbeddingURL), KeyParameter: e.getenv(deployed.EmbeddingKey)}
+	if size := e.getenv(deployed.EmbeddingSize); size != "" {
+		var err error
+		if given.Size, err = strconv.Atoi(size); err != nil {
+			given.Size = -1 // which Resolved refuses
+		}
+	}
+	resolved, err := given.Resolved(modelVariable)
+	if err != nil {
+		e.refuse(err)
+	} else if resolved.Provider == EmbeddingLocal && resolved.Model != "" {
+		e.refuse(fmt.Errorf("%s is for a model of bedrock or openai", deployed.EmbeddingModel))
+	}
+	return resolved
+}
+
+func (e *environment) tables() map[string]string {
+	names, err := tableNames(e.getenv(deployed.Tables))
+	if err != nil {
+		e.refuse(err)
+	} else if names == nil && e.getenv(deployed.TablePrefix) == "" {
+		e.refuse(fmt.Errorf("neither %s nor %s is set", deployed.Tables, deployed.TablePrefix))
+	}
+	return names
+}
+
+// streams reports whether API Gateway passes the parts of a reply on as they are written.
+func (e *environment) streams() bool {
+	switch e.getenv(deployed.Transfer) {
+	case "", "buffered":
+	case "stream":
+		return true
+	default:
+		e.refuse(fmt.Errorf("%s is neither stream nor buffered", deployed.Transfer))
+	}
+	return false
 }
 
 // modelVariable returns the environment variable of a setting of a model.
@@ -210,7 +248,7 @@ func tableNames(list string) (map[string]string, error) {
 	}
 	for _, name := range table.Names {
 		if names[name] == "" {
-			return nil, fmt.Errorf("DOCENT_TABLES does not name the table %s", name)
+			return nil, fmt.Errorf("%s does not name the table %s", deployed.Tables, name)
 		}
 	}
 	if len(names) != len(table.Names) {

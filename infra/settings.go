@@ -225,46 +225,38 @@ func parse(given map[string]string) (settings, error) {
 			errs = append(errs, fmt.Errorf("%s=%s: %w", key, value, err))
 		}
 	}
-	if s.local != "" && s.domain != "" {
-		errs = append(errs, errors.New("a local emulator of AWS has no domain"))
-	}
-	if (s.domain == "") != (s.certificate == "") {
-		errs = append(errs, errors.New("domain and certificate require each other"))
-	}
-	if (s.zone == "") != (s.zoneName == "") || s.zone != "" && s.domain == "" {
-		errs = append(errs, errors.New("zone and zoneName require each other, and a domain"))
-	}
-	if s.zoneName != "" && s.domain != s.zoneName && !strings.HasSuffix(s.domain, "."+s.zoneName) {
-		errs = append(errs, fmt.Errorf("domain=%s is not in the zone %s", s.domain, s.zoneName))
-	}
-	if s.budget > 0 && s.alarmsEmail == "" {
-		errs = append(errs, errors.New("a budget requires alarmsEmail"))
-	}
-	if s.bothNames && s.domain == "" {
-		errs = append(errs, errors.New("gatewayAddress requires a domain: without one the API has only the gateway's address"))
-	}
-	if s.backupRegion != "" && s.told() == nobody {
-		errs = append(errs, errors.New("backupRegion requires alarms and alarmsEmail, which report a failed backup"))
-	}
-	if s.backupRegion != "" && s.local != "" {
-		errs = append(errs, errors.New("a local emulator of AWS has no other region"))
-	}
-	if s.backupRegion != "" && len(s.stackName()) > longestBackupName {
-		errs = append(errs, fmt.Errorf("backupRegion requires a name of at most %d characters, with its stage", longestBackupName))
-	}
-	if s.canary && !s.withAlarms {
-		errs = append(errs, errors.New("a canary requires alarms, which end it"))
-	}
-	for _, url := range []string{s.modelURL, s.embedding.url} {
-		if strings.HasSuffix(url, "/chat/completions") || strings.HasSuffix(url, "/embeddings") {
-			errs = append(errs, fmt.Errorf("%s is the address of a call: give what is before /chat/completions or /embeddings", url))
-		}
-	}
+	errs = append(errs, s.check()...)
 	errs = append(errs, s.chooseModel()...)
 	if err := s.embedding.choose(); err != nil {
 		errs = append(errs, err)
 	}
 	return s, errors.Join(errs...)
+}
+
+// check returns an error for each combination of values that cannot be deployed.
+func (s settings) check() (errs []error) {
+	refuse := func(wrong bool, format string, args ...any) {
+		if wrong {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	refuse(s.local != "" && s.domain != "", "a local emulator of AWS has no domain")
+	refuse((s.domain == "") != (s.certificate == ""), "domain and certificate require each other")
+	refuse((s.zone == "") != (s.zoneName == "") || s.zone != "" && s.domain == "", "zone and zoneName require each other, and a domain")
+	inZone := s.domain == s.zoneName || strings.HasSuffix(s.domain, "."+s.zoneName)
+	refuse(s.zoneName != "" && !inZone, "domain=%s is not in the zone %s", s.domain, s.zoneName)
+	refuse(s.budget > 0 && s.alarmsEmail == "", "a budget requires alarmsEmail")
+	refuse(s.bothNames && s.domain == "", "gatewayAddress requires a domain: without one the API has only the gateway's address")
+	backup := s.backupRegion != ""
+	refuse(backup && s.told() == nobody, "backupRegion requires alarms and alarmsEmail, which report a failed backup")
+	refuse(backup && s.local != "", "a local emulator of AWS has no other region")
+	refuse(backup && len(s.stackName()) > longestBackupName, "backupRegion requires a name of at most %d characters, with its stage", longestBackupName)
+	refuse(s.canary && !s.withAlarms, "a canary requires alarms, which end it")
+	for _, url := range []string{s.modelURL, s.embedding.url} {
+		isCall := strings.HasSuffix(url, "/chat/completions") || strings.HasSuffix(url, "/embeddings")
+		refuse(isCall, "%s is the address of a call: give what is before /chat/completions or /embeddings", url)
+	}
+	return errs
 }
 
 // The providers of models.

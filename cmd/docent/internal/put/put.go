@@ -235,24 +235,15 @@ const (
 	wasUnchanged
 )
 
+// file puts one file, unless the state says that it has not changed.
 func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
 	large, err := openLarge(f.Path)
 	if err != nil {
 		return 0, err
 	}
 	defer large.close()
-	p := page.Uploaded(f.Path)
-	var content string
-	if large == nil {
-		data, err := read(f.Path)
-		if err != nil {
-			return 0, err
-		}
-		if p, err = page.Read(f.Path, data); err != nil {
-			return 0, err
-		}
-		content = p.Body
-	} else if content, err = large.hash(); err != nil {
+	p, content, err := readPage(f.Path, large)
+	if err != nil {
 		return 0, err
 	}
 	if n := len(p.Title) + len(p.Body) + len(f.URI) + len(r.collection); n > client.MaxDocument {
@@ -264,7 +255,6 @@ func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
 	}
 	access := cmp.Or(p.Access, r.Access)
 	hash := hashOf(p.Title, p.MediaType+content, metadata, access)
-	keep := access == nil && !r.CollectionAccess
 	if access == nil && r.CollectionAccess {
 		hash += "-collection" // its access may have been set since it was put
 	}
@@ -277,16 +267,9 @@ func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
 	if r.DryRun {
 		return wasPut, nil
 	}
-	upload := ""
-	if large != nil {
-		r.uploads <- struct{}{}
-		defer func() { <-r.uploads }()
-		if upload, err = r.Client.Upload(ctx, p.MediaType, large.file, large.size); err != nil {
-			return 0, err
-		}
-	}
-	done, err := r.Client.PutDocument(ctx, client.Document{
-		CollectionID: r.collection, Title: p.Title, Body: p.Body, MediaType: p.MediaType, Upload: upload, URI: f.URI, Metadata: metadata, Access: access, KeepAccess: keep,
+	done, err := r.send(ctx, large, client.Document{
+		CollectionID: r.collection, Title: p.Title, Body: p.Body, MediaType: p.MediaType, URI: f.URI, Metadata: metadata,
+		Access: access, KeepAccess: access == nil && !r.CollectionAccess,
 	})
 	if err != nil {
 		return 0, err
@@ -298,6 +281,34 @@ func (r *run) file(ctx context.Context, f walk.File) (outcome, error) {
 		r.awaits(reading{f, e.ID, wasPut})
 	}
 	return wasPut, nil
+}
+
+// readPage reads the file at path, and returns its page and the content that decides whether it has changed. For a large file the page
+// has no body, and the content is a hash.
+func readPage(path string, large *largeFile) (page.Page, string, error) {
+	if large != nil {
+		content, err := large.hash()
+		return page.Uploaded(path), content, err
+	}
+	data, err := read(path)
+	if err != nil {
+		return page.Page{}, "", err
+	}
+	p, err := page.Read(path, data)
+	return p, p.Body, err
+}
+
+// send puts a document. It uploads a large file first, of which at most parallelUploads are in progress.
+func (r *run) send(ctx context.Context, large *largeFile, d client.Document) (client.Put, error) {
+	if large != nil {
+		r.uploads <- struct{}{}
+		defer func() { <-r.uploads }()
+		var err error
+		if d.Upload, err = r.Client.Upload(ctx, d.MediaType, large.file, large.size); err != nil {
+			return client.Put{}, err
+		}
+	}
+	return r.Client.PutDocument(ctx, d)
 }
 
 // warnUnknown warns of names that nobody has, once of each.

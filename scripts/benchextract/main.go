@@ -45,35 +45,46 @@ func (c clones) Set(value string) error {
 	return nil
 }
 
+// options are the flags of the command.
+type options struct {
+	have    clones
+	folder  string // where files and the other programs' texts are kept
+	only    string // a text in the paths of the files to measure
+	show    bool   // print what differs
+	child   string // the one file to read, in a process of its own
+	pages   bool   // ask questions about pages instead
+	program string // with pages: docent
+}
+
 func main() {
-	have := clones{}
-	flag.Var(have, "clone", "owner/name=folder of a git clone; once for each repository")
-	folder := flag.String("folder", filepath.Join(os.TempDir(), "benchextract"), "where files and the other programs' texts are kept")
-	only := flag.String("only", "", "measure only files whose path has this text")
-	show := flag.Bool("show", false, "print the words that only one side has")
-	child := flag.String("read", "", "read one file and print what it cost, for the program itself")
-	pages := flag.Bool("pages", false, "ask docent serve the questions of questions.jsonl, and measure whether it finds their pages")
-	program := flag.String("docent", "bin/docent", "with -pages: the program")
+	o := options{have: clones{}}
+	flag.Var(o.have, "clone", "owner/name=folder of a git clone; once for each repository")
+	flag.StringVar(&o.folder, "folder", filepath.Join(os.TempDir(), "benchextract"), "where files and the other programs' texts are kept")
+	flag.StringVar(&o.only, "only", "", "measure only files whose path has this text")
+	flag.BoolVar(&o.show, "show", false, "print the words that only one side has")
+	flag.StringVar(&o.child, "read", "", "read one file and print what it cost, for the program itself")
+	flag.BoolVar(&o.pages, "pages", false, "ask docent serve the questions of questions.jsonl, and measure whether it finds their pages")
+	flag.StringVar(&o.program, "docent", "bin/docent", "with -pages: the program")
 	flag.Parse()
-	if err := run(have, *folder, *only, *child, *show, *pages, *program); err != nil {
+	if err := o.run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(have clones, folder, only, child string, show, pages bool, program string) error {
-	if child != "" {
-		return read(child)
+func (o options) run() error {
+	if o.child != "" {
+		return read(o.child)
 	}
 	all, err := parseFiles(list)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o750); err != nil {
+	if err := os.MkdirAll(o.folder, 0o750); err != nil {
 		return err
 	}
-	if !pages {
-		return measureAll(have, all, folder, only, show)
+	if !o.pages {
+		return o.measureAll(all)
 	}
 	asked, err := parseQuestions(bytes.NewReader(questions), all)
 	if err != nil {
@@ -81,22 +92,23 @@ func run(have clones, folder, only, child string, show, pages bool, program stri
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return measurePages(ctx, have, all, asked, folder, program, show)
+	return o.measurePages(ctx, all, asked)
 }
 
-func measureAll(have clones, all []file, folder, only string, show bool) error {
+// measureAll compares the text of each file with that of another program, and prints a table.
+func (o options) measureAll(all []file) error {
 	fmt.Println("| File | Pages | Words | Found | Of its own | Pairs in order | Seconds | MB |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 	var sum score
 	files := 0
 	for _, f := range all {
-		if !strings.Contains(f.Path, only) {
+		if !strings.Contains(f.Path, o.only) {
 			continue
 		}
-		name, err := fetch(have, folder, f)
+		name, err := fetch(o.have, o.folder, f)
 		if err != nil {
 			return err
 		}
-		s, err := measure(name, show)
+		s, err := measure(name, o.show)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

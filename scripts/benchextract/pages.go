@@ -18,14 +18,14 @@ const asMany = 50
 
 // measurePages asks docent serve every question, by words and meaning and by words alone, and prints how far ahead the
 // pages with the answers are.
-func measurePages(ctx context.Context, have clones, all []file, asked []question, folder, program string, show bool) error {
+func (o options) measurePages(ctx context.Context, all []file, asked []question) error {
 	var names []string
 	sum := 0
 	for _, f := range all {
 		if f.Pages == 0 {
 			continue
 		}
-		name, err := fetch(have, folder, f)
+		name, err := fetch(o.have, o.folder, f)
 		if err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func measurePages(ctx context.Context, have clones, all []file, asked []question
 	var results [][]place
 	for _, way := range ways {
 		fmt.Fprintf(os.Stderr, "by %s: putting %d files\n", way.name, len(names))
-		places, err := places(ctx, names, asked, program, way.meaning, show)
+		places, err := o.places(ctx, names, asked, way.meaning)
 		if err != nil {
 			return fmt.Errorf("by %s: %w", way.name, err)
 		}
@@ -60,9 +60,9 @@ func measurePages(ctx context.Context, have clones, all []file, asked []question
 	return nil
 }
 
-// places asks one installation.
-func places(ctx context.Context, names []string, asked []question, program string, meaning, show bool) (_ []place, err error) {
-	i, err := install(ctx, program, meaning)
+// places puts the files into one installation and asks it the questions, by words and meaning or by words alone.
+func (o options) places(ctx context.Context, names []string, asked []question, meaning bool) (_ []place, err error) {
+	i, err := install(ctx, o.program, meaning)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func places(ctx context.Context, names []string, asked []question, program strin
 		if err != nil {
 			return nil, fmt.Errorf("search %q: %w", q.Question, err)
 		}
-		if show {
+		if o.show {
 			fmt.Fprintf(os.Stderr, "%s %s %v\n", q.Question, q.File, q.Pages)
 			for _, s := range found[:min(3, len(found))] {
 				fmt.Fprintf(os.Stderr, "    %s: %.200s\n", s.URL, strings.Join(strings.Fields(s.Content), " "))

@@ -197,7 +197,7 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 	}
 	var found []match
 	for _, part := range batches(ids, readAtOnce) {
-		resources, err := s.userResources(ctx, teamID, part, sel.all.ReadsGroups, sel.all.ReadsManagers, false)
+		resources, err := s.userResources(ctx, teamID, part, wanted{sel.all.ReadsGroups, sel.all.ReadsManagers}, false)
 		if err != nil {
 			return nil, err
 		}
@@ -252,7 +252,7 @@ func (s *Service) selectedByName(ctx context.Context, teamID string, sel selecti
 
 // scannedUsers selects users by reading all. It decodes only what the query reads.
 func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
-	more, err := s.relationsOfAll(ctx, teamID, sel.all.ReadsGroups, sel.all.ReadsManagers)
+	more, err := s.relationsOfAll(ctx, teamID, wanted{sel.all.ReadsGroups, sel.all.ReadsManagers})
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,9 @@ type relations struct {
 	managers    map[string]string // displayName by user id
 }
 
+// wanted are the relations that a reply shows or a filter compares; no others are read.
+type wanted struct{ groups, managers bool }
+
 // addTo adds the known groups and the manager's name to a user's resource.
 func (r relations) addTo(s *Service, resource map[string]any) {
 	id := textOf(resource, "id")
@@ -42,9 +45,9 @@ func (r relations) addTo(s *Service, resource map[string]any) {
 }
 
 // relationsOfAll reads the relations of all users of the team.
-func (s *Service) relationsOfAll(ctx context.Context, teamID string, groups, managers bool) (relations, error) {
+func (s *Service) relationsOfAll(ctx context.Context, teamID string, want wanted) (relations, error) {
 	var m relations
-	if groups {
+	if want.groups {
 		var err error
 		if m.memberships, err = s.memberships(ctx, teamID, table.Query{}); err != nil {
 			return m, err
@@ -58,7 +61,7 @@ func (s *Service) relationsOfAll(ctx context.Context, teamID string, groups, man
 			m.groups[g.ID] = g
 		}
 	}
-	if managers {
+	if want.managers {
 		type named struct{ id, name string }
 		all, err := team.SelectUsers(ctx, s.Teams, teamID, func(r team.UserRecord) (named, bool, error) {
 			resource, err := s.partialUser(r, protocol.AttributeSet{"displayName": true})
@@ -76,20 +79,20 @@ func (s *Service) relationsOfAll(ctx context.Context, teamID string, groups, man
 }
 
 // addRelations adds the groups and managers to the resources of users.
-func (s *Service) addRelations(ctx context.Context, teamID string, resources []map[string]any, groups, managers bool) error {
+func (s *Service) addRelations(ctx context.Context, teamID string, resources []map[string]any, want wanted) error {
 	var m relations
 	ids := make([]string, len(resources))
 	for i, r := range resources {
 		ids[i] = textOf(r, "id")
 	}
 	work, workCtx := errgroup.WithContext(ctx)
-	if groups {
+	if want.groups {
 		work.Go(func() (err error) {
 			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, ids, false)
 			return err
 		})
 	}
-	if managers {
+	if want.managers {
 		work.Go(func() (err error) {
 			m.managers, err = s.managersOf(workCtx, teamID, resources)
 			return err
@@ -168,7 +171,7 @@ func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string
 
 // userResources reads users and skips missing ones. contiguous: ids contains every user of the
 // team whose id is between its lowest and highest.
-func (s *Service) userResources(ctx context.Context, teamID string, ids []string, groups, managers, contiguous bool) ([]map[string]any, error) {
+func (s *Service) userResources(ctx context.Context, teamID string, ids []string, want wanted, contiguous bool) ([]map[string]any, error) {
 	var profiles map[string]team.Profile
 	var m relations
 	work, workCtx := errgroup.WithContext(ctx)
@@ -176,7 +179,7 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 		profiles, err = s.Teams.Profiles(workCtx, teamID, ids)
 		return err
 	})
-	if groups {
+	if want.groups {
 		work.Go(func() (err error) {
 			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, ids, contiguous)
 			return err
@@ -197,7 +200,7 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 		}
 		out = append(out, resource)
 	}
-	if managers {
+	if want.managers {
 		var err error
 		if m.managers, err = s.managersOf(ctx, teamID, out); err != nil {
 			return nil, err
@@ -220,12 +223,12 @@ func (s *Service) resources(ctx context.Context, teamID string, p protocol.Proje
 			unread = append(unread, m.ID)
 		}
 	}
-	groups, managers := p.Shows(protocol.UserType, "groups"), p.ShowsExtension(protocol.UserType, protocol.EnterpriseURN, "manager")
-	err := s.addRelations(ctx, teamID, users, groups, managers)
+	want := wanted{groups: p.Shows(protocol.UserType, "groups"), managers: p.ShowsExtension(protocol.UserType, protocol.EnterpriseURN, "manager")}
+	err := s.addRelations(ctx, teamID, users, want)
 	if err != nil {
 		return nil, err
 	}
-	more, err := s.userResources(ctx, teamID, unread, groups, managers, contiguous)
+	more, err := s.userResources(ctx, teamID, unread, want, contiguous)
 	if err != nil {
 		return nil, err
 	}

@@ -154,7 +154,7 @@ func showUser(s *Service, r request, status int, p team.Profile, fresh bool) (re
 	show := r.projection()
 	res := result{status: status, location: s.location(protocol.UserType, p.ID), version: versionTag(p.Version)}
 	groups := !fresh && show.Shows(protocol.UserType, "groups")
-	err = s.addRelations(r.ctx, r.teamID, []map[string]any{resource}, groups, show.ShowsExtension(protocol.UserType, protocol.EnterpriseURN, "manager"))
+	err = s.addRelations(r.ctx, r.teamID, []map[string]any{resource}, wanted{groups: groups, managers: show.ShowsExtension(protocol.UserType, protocol.EnterpriseURN, "manager")})
 	res.body = show.Apply(protocol.UserType, resource)
 	return res, err
 }

@@ -392,7 +392,7 @@ func (h *usageReports) users(ctx context.Context, in *struct{ UsageSpan }) (*tab
 	if err := h.Usage.Settle(ctx, p.TeamID); err != nil {
 		return nil, fmt.Errorf("wait for usage that is not counted yet: %w", err)
 	}
-	users, more, err := h.Usage.Users(ctx, p.TeamID, now, start, end, only, after, in.Limit)
+	users, more, err := h.Usage.Users(ctx, p.TeamID, now, usage.UserQuery{Start: start, End: end, UserID: only, After: after, Limit: in.Limit})
 	if err != nil {
 		return nil, err
 	}

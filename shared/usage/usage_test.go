@@ -287,7 +287,7 @@ func TestUsers(t *testing.T) {
 	count("", usage.Documents, time.Hour, map[string]int64{usage.OK: 1})
 	count("old", usage.Documents, 80*24*time.Hour, map[string]int64{usage.OK: 1})
 	start := now.Add(-48 * time.Hour)
-	first, more, err := c.Users(t.Context(), teamID, now, start, now, "", "", 1)
+	first, more, err := c.Users(t.Context(), teamID, now, usage.UserQuery{Start: start, End: now, Limit: 1})
 	if err != nil || !more || len(first) != 1 {
 		t.Fatalf("%+v, %t, %v", first, more, err)
 	}
@@ -296,11 +296,11 @@ func TestUsers(t *testing.T) {
 		!a.FirstActiveAt.Equal(now.Add(-26*time.Hour).Truncate(time.Hour)) || !a.LastActiveAt.Equal(now.Truncate(time.Hour)) {
 		t.Errorf("%+v", a)
 	}
-	rest, more, err := c.Users(t.Context(), teamID, now, start, now, "", "ada", 10)
+	rest, more, err := c.Users(t.Context(), teamID, now, usage.UserQuery{Start: start, End: now, After: "ada", Limit: 10})
 	if err != nil || more || len(rest) != 1 || rest[0].UserID != "bob" {
 		t.Errorf("%+v, %t, %v", rest, more, err)
 	}
-	if one, _, err := c.Users(t.Context(), teamID, now, start, now, "bob", "", 10); err != nil || len(one) != 1 {
+	if one, _, err := c.Users(t.Context(), teamID, now, usage.UserQuery{Start: start, End: now, UserID: "bob", Limit: 10}); err != nil || len(one) != 1 {
 		t.Errorf("only bob: %+v, %v", one, err)
 	}
 }

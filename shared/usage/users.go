@@ -21,17 +21,23 @@ type User struct {
 	features                    map[string]bool
 }
 
-// Users returns what each user did from start to end: at most limit users in the order of their
-// ids, starting after the id after, and whether more follow. If user is not empty, only that
-// user is returned.
-func (c *Counter) Users(ctx context.Context, teamID string, now, start, end time.Time, user, after string, limit int) ([]User, bool, error) {
-	q := Query{Start: start, End: end, Granularity: Hour}
-	if err := q.check(now); err != nil {
+// UserQuery selects users in a span of time.
+type UserQuery struct {
+	Start, End time.Time
+	UserID     string // only this user; empty: all
+	After      string // only users whose id is higher; empty: all
+	Limit      int    // the most users, at least 1
+}
+
+// Users returns the activity of the users of q in the order of their ids, and whether there are more than its limit. now is the time of
+// the request.
+func (c *Counter) Users(ctx context.Context, teamID string, now time.Time, q UserQuery) ([]User, bool, error) {
+	if err := (Query{Start: q.Start, End: q.End, Granularity: Hour}).check(now); err != nil {
 		return nil, false, err
 	}
 	users := map[string]*User{}
-	err := c.rows(ctx, teamID, start, end, func(r row) {
-		if r.user == "" || user != "" && r.user != user {
+	err := c.rows(ctx, teamID, q.Start, q.End, func(r row) {
+		if r.user == "" || q.UserID != "" && r.user != q.UserID {
 			return
 		}
 		u := users[r.user]
@@ -46,10 +52,10 @@ func (c *Counter) Users(ctx context.Context, teamID string, now, start, end time
 	}
 	var page []User
 	for _, id := range sortedKeys(users) {
-		if id <= after {
+		if id <= q.After {
 			continue
 		}
-		if len(page) == limit {
+		if len(page) == q.Limit {
 			return page, true, nil
 		}
 		u := *users[id]

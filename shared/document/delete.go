@@ -58,7 +58,7 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who 
 		}
 		deleted := newEvent(audit.DocumentDeleted, r.Entry, r.isRestricted(rule))
 		deleted.Changes = []audit.Change{{Field: "collectionId", From: r.CollectionID}}
-		err = s.remove(ctx, teamID, r, rule, requestID, event, []audit.Event{deleted})
+		err = s.remove(ctx, teamID, removal{record: r, byDefault: rule, requestID: requestID, claim: event, events: []audit.Event{deleted}})
 		if table.AsConditionFailed(err) != nil {
 			continue // another write was first
 		}
@@ -66,18 +66,27 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who 
 	}
 }
 
-// remove deletes the record r of a source with the rule byDefault, in one Write with the events and more. A worker removes
-// its chunks later.
-func (s *Service) remove(ctx context.Context, teamID string, r record, byDefault *access.Rule, requestID string, claim *audit.Claim, events []audit.Event, more ...table.Op) error {
+// removal is the deletion of a record.
+type removal struct {
+	record
+	byDefault *access.Rule // the rule of its source
+	requestID string
+	claim     *audit.Claim // writes events
+	events    []audit.Event
+	more      []table.Op // done in the same Write
+}
+
+// remove deletes a record in one Write. A worker removes its chunks later.
+func (s *Service) remove(ctx context.Context, teamID string, r removal) error {
 	work := pending.Work{Kind: pending.RemoveDocument, TeamID: teamID, ID: r.ID, Version: r.version,
-		Old: r.asVersion(), At: s.Now().UnixMilli(), RequestID: requestID}
+		Old: r.asVersion(), At: s.Now().UnixMilli(), RequestID: r.requestID}
 	ops := append([]table.Op{
 		table.Delete{Key: recordKey(teamID, r.ID), If: table.VersionIs(r.version)},
 		table.Delete{Key: failureKey(teamID, r.ID)},
 		work.Promise(),
 	}, listDeletes(teamID, r.Entry)...)
-	ops = append(ops, KeepRule(teamID, r.ID, cmp.Or(r.Access, byDefault))...)
-	if err := claim.Write(ctx, events, append(ops, more...)...); err != nil {
+	ops = append(ops, KeepRule(teamID, r.ID, cmp.Or(r.Access, r.byDefault))...)
+	if err := r.claim.Write(ctx, r.events, append(ops, r.more...)...); err != nil {
 		return fmt.Errorf("delete document: %w", err)
 	}
 	if r.Facts == nil {

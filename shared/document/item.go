@@ -115,7 +115,7 @@ func (s *Service) removeItem(ctx context.Context, teamID string, r record, reque
 			return err
 		}
 	}
-	return s.remove(ctx, teamID, r, byDefault, requestID, s.events(r.Facts).Claim(ctx, teamID, 0), nil, more...)
+	return s.remove(ctx, teamID, removal{record: r, byDefault: byDefault, requestID: requestID, claim: s.events(r.Facts).Claim(ctx, teamID, 0), more: more})
 }
 
 // Items yields the items of a space of a connected source without their bodies,

@@ -127,15 +127,8 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 			return Authentication{}, err
 		}
 	}
-	switch {
-	case k.key.Kind != kind:
-		return Authentication{}, unauthorized()
-	case k.key.RevokedAt != nil:
-		return Authentication{}, s.reject(k.key, ReasonRevoked, now)
-	case k.key.expired(now) && (kind == KindSession || kind == KindAgent):
-		return Authentication{}, unauthorized() // all of them expire
-	case k.key.expired(now):
-		return Authentication{}, s.reject(k.key, ReasonExpired, now)
+	if err := s.usable(k.key, kind, now); err != nil {
+		return Authentication{}, err
 	}
 	var limits []quota.State
 	if !c.again {
@@ -173,6 +166,21 @@ func (s *Service) authenticate(ctx context.Context, text string, c call) (Authen
 		p.Reader = p.reader(own)
 	}
 	return Authentication{Principal: p, Quotas: append(quotas, limits...)}, nil
+}
+
+// usable returns an error if the key is not of the kind, revoked or expired.
+func (s *Service) usable(r record, kind Kind, now time.Time) error {
+	switch {
+	case r.Kind != kind:
+		return unauthorized()
+	case r.RevokedAt != nil:
+		return s.reject(r, ReasonRevoked, now)
+	case r.expired(now) && (kind == KindSession || kind == KindAgent):
+		return unauthorized() // all of them expire
+	case r.expired(now):
+		return s.reject(r, ReasonExpired, now)
+	}
+	return nil
 }
 
 // admit asks Admit whether the key may be used now. A refused team or scim key stays cached, so

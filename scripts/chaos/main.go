@@ -72,7 +72,7 @@ func (w *world) live(ctx context.Context, lasting time.Duration, clients int, ra
 	for n := range clients {
 		all.Go(func() { w.client(ending, n, pace) })
 	}
-	lost, began := 0, time.Now()
+	began := time.Now()
 	happened := map[string]int{}
 	var order []int
 	for ending.Err() == nil {
@@ -97,8 +97,16 @@ func (w *world) live(ctx context.Context, lasting time.Duration, clients int, ra
 			time.Since(began).Seconds(), f.name, recovered.Seconds(), w.acknowledged.Load(), w.refused.Load())
 	}
 	all.Wait()
-	for _, problem := range w.check(ctx) {
-		lost++
+	if err := w.report(ctx, happened, out); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// report checks that nothing acknowledged is lost and no reply was wrong, and prints what happened.
+func (w *world) report(ctx context.Context, happened map[string]int, out io.Writer) error {
+	lost := w.check(ctx)
+	for _, problem := range lost {
 		fmt.Fprintln(out, "LOST:", problem)
 	}
 	for _, reply := range w.wrong {
@@ -108,11 +116,11 @@ func (w *world) live(ctx context.Context, lasting time.Duration, clients int, ra
 		fmt.Fprintf(out, "AWS: %v; replies by status: %v\n", w.cloud.unsteady.Counts(), w.replies)
 	}
 	fmt.Fprintf(out, "%d writes acknowledged, %d refused or unanswered; faults %v; %d documents and %d answers checked, %d lost\n",
-		w.acknowledged.Load(), w.refused.Load(), happened, len(w.documents), len(w.questions), lost)
-	if lost+len(w.wrong) > 0 {
-		return fmt.Errorf("%d lost, %d wrong replies", lost, len(w.wrong))
+		w.acknowledged.Load(), w.refused.Load(), happened, len(w.documents), len(w.questions), len(lost))
+	if len(lost)+len(w.wrong) > 0 {
+		return fmt.Errorf("%d lost, %d wrong replies", len(lost), len(w.wrong))
 	}
-	return ctx.Err()
+	return nil
 }
 
 // wait waits, unless ctx ends before.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 )
 
@@ -73,50 +74,61 @@ type line struct {
 	alone     float64 // in an account with nothing else
 }
 
-// price calculates the bill of l.
-func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
-	var requests, invocations, seconds, reads, writes, messages, gets, puts float64
-	add := func(w work, viaGateway bool) error {
+// amounts are what is charged for, in a month.
+type amounts struct {
+	requests, invocations, seconds float64 // seconds of a function with 1 GB
+	reads, writes, messages        float64
+	gets, puts                     float64
+}
+
+// add adds work whose cost was counted.
+func (a *amounts) add(w work, c operationCost, l load) {
+	a.invocations += w.Count
+	a.seconds += w.Count * w.MemoryMB / 1024 * (float64(c.RoundTrips)*l.Assumed.MillisecondsARoundTrip + l.Assumed.MillisecondsOfComputing) / 1000
+	a.reads += w.Count * c.ReadUnits
+	a.writes += w.Count * c.WriteUnits
+	a.messages += w.Count * w.Messages
+	a.gets += w.Count * w.ObjectReads
+	a.puts += w.Count * w.ObjectWrites
+}
+
+// amountsOf adds up l. It returns an error for an operation whose cost was not counted.
+func amountsOf(l load, counted map[string]operationCost) (amounts, error) {
+	var a amounts
+	for _, w := range slices.Concat(l.Requests, l.Workers) {
 		c, ok := counted[w.Operation]
 		if !ok {
-			return fmt.Errorf("nothing is counted of %q", w.Operation)
+			return amounts{}, fmt.Errorf("nothing is counted of %q", w.Operation)
 		}
-		invocations += w.Count
-		seconds += w.Count * w.MemoryMB / 1024 * (float64(c.RoundTrips)*l.Assumed.MillisecondsARoundTrip + l.Assumed.MillisecondsOfComputing) / 1000
-		reads += w.Count * c.ReadUnits
-		writes += w.Count * c.WriteUnits
-		messages += w.Count * w.Messages
-		gets += w.Count * w.ObjectReads
-		puts += w.Count * w.ObjectWrites
-		if viaGateway {
-			requests += w.Count
-			writes += w.Count * (l.Assumed.UsageUnitsARequest + l.Assumed.RateUnitsARequest)
-		}
-		return nil
+		a.add(w, c, l)
 	}
-	for _, w := range l.Requests {
-		if err := add(w, true); err != nil {
-			return nil, err
-		}
+	for _, w := range l.Requests { // through the gateway, which also counts usage and rate
+		a.requests += w.Count
+		a.writes += w.Count * (l.Assumed.UsageUnitsARequest + l.Assumed.RateUnitsARequest)
 	}
-	for _, w := range l.Workers {
-		if err := add(w, false); err != nil {
-			return nil, err
-		}
+	always := l.Always
+	a.invocations += always.Sweeps
+	a.seconds += always.Sweeps * always.SweepMemoryMB / 1024 * always.SweepMilliseconds / 1000
+	a.reads += always.Sweeps * always.SweepReadUnits
+	a.writes += always.Sweeps * always.SweepWriteUnits
+	a.messages += always.Queues * always.PollsAQueue
+	return a, nil
+}
+
+// price calculates the bill of l.
+func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
+	n, err := amountsOf(l, counted)
+	if err != nil {
+		return nil, err
 	}
 	a := l.Always
-	invocations += a.Sweeps
-	seconds += a.Sweeps * a.SweepMemoryMB / 1024 * a.SweepMilliseconds / 1000
-	reads += a.Sweeps * a.SweepReadUnits
-	writes += a.Sweeps * a.SweepWriteUnits
-	messages += a.Queues * a.PollsAQueue
 	metrics := a.Metrics
-	if requests > 0 { // a metric is charged for the hours in which it is written
+	if n.requests > 0 { // a metric is charged for the hours in which it is written
 		metrics += l.Assumed.Metrics
 	}
-	logs := (invocations*l.Assumed.LogBytesARequest + requests*l.Assumed.AccessLogBytesARequest) / 1e9
-	replies := requests * l.Assumed.ReplyBytesARequest / 1e9
-	traces := requests * l.Assumed.TracedPart
+	logs := (n.invocations*l.Assumed.LogBytesARequest + n.requests*l.Assumed.AccessLogBytesARequest) / 1e9
+	replies := n.requests * l.Assumed.ReplyBytesARequest / 1e9
+	traces := n.requests * l.Assumed.TracedPart
 	tables, objects := l.Assumed.TableGigabytes, l.Assumed.ObjectGigabytes
 	var bill []line
 	charge := func(what, how string, parts ...charged) {
@@ -127,17 +139,17 @@ func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
 		}
 		bill = append(bill, entry)
 	}
-	million := func(n, price, free float64) charged { return charged{n, price / 1e6, free} }
-	charge("gateway", fmt.Sprintf("%.2f million requests", requests/1e6), million(requests, p.PerMillion.GatewayRequests, 0))
-	charge("functions, invocations", fmt.Sprintf("%.2f million", invocations/1e6), million(invocations, p.PerMillion.FunctionRequests, p.Free.FunctionRequests))
-	charge("functions, time", fmt.Sprintf("%.0f GB-seconds", seconds), charged{seconds, p.FunctionGigabyteSecond, p.Free.FunctionGigabyteSeconds})
-	charge("tables, reads", fmt.Sprintf("%.1f million units", reads/1e6), million(reads, p.PerMillion.ReadUnits, 0))
-	charge("tables, writes", fmt.Sprintf("%.1f million units", writes/1e6), million(writes, p.PerMillion.WriteUnits, 0))
+	million := func(amount, price, free float64) charged { return charged{amount, price / 1e6, free} }
+	charge("gateway", fmt.Sprintf("%.2f million requests", n.requests/1e6), million(n.requests, p.PerMillion.GatewayRequests, 0))
+	charge("functions, invocations", fmt.Sprintf("%.2f million", n.invocations/1e6), million(n.invocations, p.PerMillion.FunctionRequests, p.Free.FunctionRequests))
+	charge("functions, time", fmt.Sprintf("%.0f GB-seconds", n.seconds), charged{n.seconds, p.FunctionGigabyteSecond, p.Free.FunctionGigabyteSeconds})
+	charge("tables, reads", fmt.Sprintf("%.1f million units", n.reads/1e6), million(n.reads, p.PerMillion.ReadUnits, 0))
+	charge("tables, writes", fmt.Sprintf("%.1f million units", n.writes/1e6), million(n.writes, p.PerMillion.WriteUnits, 0))
 	charge("tables, storage and recovery", fmt.Sprintf("%.0f GB", tables),
 		charged{tables, p.PerGigabyte.TableMonth, p.Free.TableGigabytes}, charged{tables, p.PerGigabyte.RecoveryMonth, 0})
-	charge("queues", fmt.Sprintf("%.2f million calls", messages/1e6), million(messages, p.PerMillion.MessageRequests, p.Free.MessageRequests))
-	charge("bucket", fmt.Sprintf("%.0f GB, %.2f million calls", objects, (gets+puts)/1e6),
-		charged{objects, p.PerGigabyte.ObjectMonth, 0}, million(gets, p.PerMillion.ObjectReads, 0), million(puts, p.PerMillion.ObjectWrites, 0))
+	charge("queues", fmt.Sprintf("%.2f million calls", n.messages/1e6), million(n.messages, p.PerMillion.MessageRequests, p.Free.MessageRequests))
+	charge("bucket", fmt.Sprintf("%.0f GB, %.2f million calls", objects, (n.gets+n.puts)/1e6),
+		charged{objects, p.PerGigabyte.ObjectMonth, 0}, million(n.gets, p.PerMillion.ObjectReads, 0), million(n.puts, p.PerMillion.ObjectWrites, 0))
 	charge("logs", fmt.Sprintf("%.2f GB", logs), charged{logs, p.PerGigabyte.Logs, p.Free.LogGigabytes},
 		charged{logs * l.Assumed.LogMonths, p.PerGigabyte.LogMonth, max(0, p.Free.LogGigabytes-logs)})
 	charge("traces", fmt.Sprintf("%.0f %% of requests", 100*l.Assumed.TracedPart), million(traces, p.PerMillion.Traces, p.Free.Traces))

@@ -50,7 +50,10 @@ type request struct {
 	refused    error          // why a sign-in failed
 	refusedWho team.Principal // who was refused before the request was theirs, if known
 
+	who     team.Principal              // whose request it is; empty without a key
 	recheck func(context.Context) error // returns an error if the caller may no longer be answered; nil without a key
+	counted *counting                   // its usage; nil without a key
+	cost    *table.Meter                // what it has used of the tables
 
 	reply   *reply
 	chat    bool          // of a client of OpenAI's API
@@ -87,98 +90,128 @@ func (s Services) edge(operations *mux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		req := &request{id: requestIDOf(r), arrived: s.Now(), host: r.Host, chat: isChat(r.URL.Path)}
 		ctx, meter := table.WithMeter(context.WithValue(r.Context(), requestKey{}, req))
-		var who team.Principal
-		var count *counting
 		ctx, notes := usage.WithNotes(ctx)
 		r = r.WithContext(ctx)
 		if r.ContentLength != 0 { // until it is decided whether the body is read
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))
 		}
 		reply := &reply{ResponseWriter: w, request: req, r: r}
-		req.reply = reply
+		req.reply, req.cost = reply, meter
 		defer reply.end()
-		defer func() {
-			if p := recover(); p != nil {
-				if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-					panic(p) // net/http's way to close a connection
-				}
-				req.cause = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-				reply.forget()
-				writeError(reply, r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
-			}
-			reply.events.close()
-			defer count.expect()()
-			reply.send()
-			s.observe(r, reply.status, who, count)
-			s.log(r, reply, who, meter.Read())
-		}()
-		if _, pattern := operations.Handler(r); (isSigned(pattern) || isOpen(pattern) || isPreflight(r) || pattern == "" && operations.allOpen(r)) && r.URL.Path == path.Clean(r.URL.Path) {
-			req.pattern = pattern
-			req.account = operations.addressAccount(r)
-			reply.charge(req.account)
-			s.route(operations, reply, r.WithContext(audit.WithOrigin(ctx, senderOf(r, pattern))))
-			if req.refused != nil {
-				s.recordRefusal(r, req.refusedWho, reply.status, req.refused)
-			}
-			return
+		defer func() { s.finish(reply, recover()) }()
+		if _, pattern := operations.Handler(r); operations.needsNoKey(r, pattern) {
+			s.serveWithoutKey(operations, reply, pattern)
+		} else {
+			s.serveWithKey(operations, reply, pattern, notes)
 		}
-		_, pattern := operations.Handler(r)
-		authentication, err := s.authenticate(r, pattern)
-		if err != nil {
-			req.refusedWho = authentication.Principal
-			s.refuse(reply, r, err)
-			s.recordRefusal(r, authentication.Principal, reply.status, err)
-			return
+	})
+}
+
+// finish sends the reply, and counts and logs the request. A panic of the operation becomes a reply.
+func (s Services) finish(reply *reply, panicked any) {
+	req := reply.request
+	if panicked != nil {
+		if err, ok := panicked.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			panic(panicked) // net/http's way to close a connection
 		}
-		req.pattern, req.recheck = pattern, func(ctx context.Context) error { return s.recheck(ctx, r, who) }
-		who, err = s.actFor(r, authentication.Principal, reads(pattern))
-		req.account = operations.teamAccount(who.TeamID)
-		reply.charge(req.account)
-		count = s.beginCounting(r, who, notes)
-		for _, state := range authentication.Quotas {
-			req.addQuota(state)
+		req.cause = fmt.Errorf("panic: %v\n%s", panicked, debug.Stack())
+		reply.forget()
+		writeError(reply, reply.r, apierr.New(apierr.Internal, apierr.CodeInternal, ""))
+	}
+	reply.events.close()
+	defer req.counted.expect()()
+	reply.send()
+	s.observe(reply.r, reply.status, req.who, req.counted)
+	s.log(reply.r, reply, req.who, req.cost.Read())
+}
+
+// needsNoKey reports whether r is served without a key: by an operation that needs none, as a preflight, or to say that its method is
+// wrong where no key makes it right.
+func (m *mux) needsNoKey(r *http.Request, pattern string) bool {
+	if r.URL.Path != path.Clean(r.URL.Path) {
+		return false
+	}
+	return isSigned(pattern) || isOpen(pattern) || isPreflight(r) || pattern == "" && m.allOpen(r)
+}
+
+func (s Services) serveWithoutKey(operations *mux, reply *reply, pattern string) {
+	req, r := reply.request, reply.r
+	req.pattern = pattern
+	req.account = operations.addressAccount(r)
+	reply.charge(req.account)
+	s.route(operations, reply, r.WithContext(audit.WithOrigin(r.Context(), senderOf(r, pattern))))
+	if req.refused != nil {
+		s.recordRefusal(r, req.refusedWho, reply.status, req.refused)
+	}
+}
+
+func (s Services) serveWithKey(operations *mux, reply *reply, pattern string, notes *usage.Notes) {
+	req, r := reply.request, reply.r
+	authentication, err := s.authenticate(r, pattern)
+	if err != nil {
+		req.refusedWho = authentication.Principal
+		s.refuse(reply, r, err)
+		s.recordRefusal(r, authentication.Principal, reply.status, err)
+		return
+	}
+	req.pattern = pattern // which actFor records
+	who, err := s.actFor(r, authentication.Principal, reads(pattern))
+	req.who, req.recheck = who, func(ctx context.Context) error { return s.recheck(ctx, r, who) }
+	req.account = operations.teamAccount(who.TeamID)
+	reply.charge(req.account)
+	req.counted = s.beginCounting(r, who, notes)
+	for _, state := range authentication.Quotas {
+		req.addQuota(state)
+	}
+	defer s.recordUse(r.Context(), who, req.cost)()
+	if err == nil {
+		err = s.permit(r, who, pattern)
+	}
+	if err != nil {
+		req.route = pattern // it was found, and is what was refused
+		writeError(reply, r, err)
+		return
+	}
+	s.route(operations, reply, r.WithContext(audit.WithOrigin(team.WithPrincipal(r.Context(), who), originOf(r, who))))
+	s.checkAgain(reply, r)
+}
+
+// permit returns an error if who may not use the operation of pattern, whatever the request says.
+func (s Services) permit(r *http.Request, who team.Principal, pattern string) error {
+	if who.Kind == team.KindAgent && pattern != "" && !agentMay(pattern) {
+		return apierr.New(apierr.Forbidden, apierr.CodeWrongKeyKind, "The token of an agent works only at %s.", mcpPath)
+	}
+	if err := requireProvisioning(who, r.URL.Path, pattern); err != nil {
+		return err
+	}
+	if err := requireScope(who, r.URL.Path, pattern); err != nil {
+		return err
+	}
+	return s.requireFullKey(r.Context(), who, pattern)
+}
+
+// recordUse records that the key of who is used, and settles its rate, while the request runs. At the end of the request call the function
+// that it returns, which charges what the request has cost, and waits for all.
+func (s Services) recordUse(ctx context.Context, who team.Principal, cost *table.Meter) (end func()) {
+	settle := func() {
+		if err := s.Rates.Settle(ctx, who.TeamID, who.KeyID); err != nil {
+			s.Log.WarnContext(ctx, "rate not settled", "key", who.KeyID, "err", err)
 		}
-		var touching sync.WaitGroup
-		touching.Go(func() {
-			if err := s.Teams.Touch(ctx, who); err != nil {
-				s.Log.WarnContext(ctx, "last use not recorded", "key", who.KeyID, "err", err)
-			}
-		})
-		settle := func() {
-			if err := s.Rates.Settle(ctx, who.TeamID, who.KeyID); err != nil {
-				s.Log.WarnContext(ctx, "rate not settled", "key", who.KeyID, "err", err)
-			}
+	}
+	var work sync.WaitGroup
+	work.Go(func() {
+		if err := s.Teams.Touch(ctx, who); err != nil {
+			s.Log.WarnContext(ctx, "last use not recorded", "key", who.KeyID, "err", err)
 		}
-		touching.Go(settle)
-		defer touching.Wait()
-		defer func() { // only now it is known what the request costs
-			extra := rate.Extra(meter.Read())
-			if s.Rates == nil || extra == 0 {
-				return
-			}
+	})
+	work.Go(settle)
+	return func() {
+		if extra := rate.Extra(cost.Read()); s.Rates != nil && extra != 0 {
 			s.Rates.Charge(who.TeamID, who.KeyID, extra)
 			settle()
-		}()
-		if err == nil && who.Kind == team.KindAgent && pattern != "" && !agentMay(pattern) {
-			err = apierr.New(apierr.Forbidden, apierr.CodeWrongKeyKind, "The token of an agent works only at %s.", mcpPath)
 		}
-		if err == nil {
-			err = requireProvisioning(who, r.URL.Path, pattern)
-		}
-		if err == nil {
-			err = requireScope(who, r.URL.Path, pattern)
-		}
-		if err == nil {
-			err = s.requireFullKey(ctx, who, pattern)
-		}
-		if err != nil {
-			req.route = pattern // it was found, and is what was refused
-			writeError(reply, r, err)
-			return
-		}
-		s.route(operations, reply, r.WithContext(audit.WithOrigin(team.WithPrincipal(r.Context(), who), originOf(r, who))))
-		s.checkAgain(reply, r)
-	})
+		work.Wait()
+	}
 }
 
 // authenticate takes the key from the Authorization header (RFC 6750 section 2.1), or else the

@@ -44,13 +44,22 @@ func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 		return w.Finish()
 	}
 	w.reserve(segments)
+	if err := w.mergeTerms(segments, numbers); err != nil {
+		return File{}, err
+	}
+	return w.Finish()
+}
+
+// mergeTerms writes the terms of segments in order, each with its postings in all of them. numbers has the new number of each passage of
+// each segment, -1 for one that is left out.
+func (w *Writer) mergeTerms(segments []*Segment, numbers [][]int32) error {
 	readers := make([]*termReader, 0, len(segments))
-	of := make([]int, 0, len(segments))
+	of := make([]int, 0, len(segments)) // the segment of each reader
 	for i, s := range segments {
 		t := &termReader{s: s}
 		ok, err := t.next()
 		if err != nil {
-			return File{}, &PartError{i, err}
+			return &PartError{i, err}
 		}
 		if ok {
 			readers, of = append(readers, t), append(of, i)
@@ -74,16 +83,13 @@ func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 				}
 			})
 			if err != nil {
-				return File{}, &PartError{of[i], err}
+				return &PartError{of[i], err}
 			}
-			ok, err := t.next()
-			if err == nil && ok && bytes.Compare(t.term, term) <= 0 {
-				err = Damaged("terms out of order")
-			}
+			more, err := t.nextAfter(term)
 			if err != nil {
-				return File{}, &PartError{of[i], err}
+				return &PartError{of[i], err}
 			}
-			if !ok {
+			if !more {
 				readers, of = append(readers[:i], readers[i+1:]...), append(of[:i], of[i+1:]...)
 				continue
 			}
@@ -93,7 +99,16 @@ func Combine(segments []*Segment, keep map[uuid.UUID]int64) (File, error) {
 			w.Term(string(term), list)
 		}
 	}
-	return w.Finish()
+	return nil
+}
+
+// nextAfter reads one term like next. It returns an error for a term that does not follow term.
+func (t *termReader) nextAfter(term []byte) (bool, error) {
+	ok, err := t.next()
+	if err == nil && ok && bytes.Compare(t.term, term) <= 0 {
+		err = Damaged("terms out of order")
+	}
+	return ok, err
 }
 
 // reserve makes room for the largest sections, so that they are rarely copied while they grow: of vectors for all, of postings for

@@ -97,7 +97,7 @@ type printedText struct {
 	err  error // of printing
 }
 
-// add prints text, or with replace all of it after a line, because a terminal takes nothing back.
+// add prints text. With replace, the text replaces what was printed before. A terminal cannot remove that, so a line says that it is withdrawn.
 func (p *printedText) add(text string, replace bool) {
 	if replace {
 		p.print("\n\n---\nThe text above is withdrawn; the answer is:\n\n")
@@ -114,7 +114,7 @@ func (p *printedText) print(text string) {
 	}
 }
 
-// finish prints what is missing of the whole text, and ends its line.
+// finish prints the rest of the whole text, and ends its line.
 func (p *printedText) finish(whole string) error {
 	whole = strings.TrimRight(whole, "\n")
 	if rest, ok := strings.CutPrefix(whole, strings.TrimRight(p.text, "\n")); !ok {
@@ -129,7 +129,7 @@ func (p *printedText) finish(whole string) error {
 	return p.err
 }
 
-// show prints a. Of its text, some may be printed already.
+// show prints the answer, without the part of its text that was already printed.
 func (c *askCmd) show(con *console, a client.Answer, printed *printedText) error {
 	if c.JSON {
 		if err := printJSON(con.out, a.Raw); err != nil {

@@ -83,7 +83,7 @@ func (c *backupCmd) file(con *console) (string, error) {
 	return file, nil
 }
 
-// leftAfter is how long after its last write an unfinished backup was left by a process that was killed.
+// leftAfter is the time after its last write at which an unfinished backup counts as left by a killed process.
 const leftAfter = 24 * time.Hour
 
 // removeLeft removes the unfinished backups that killed processes left in a folder. They are hidden, and as large as the
@@ -98,7 +98,7 @@ func removeLeft(folder string, now time.Time) {
 	}
 }
 
-// outside returns an error for a file in the data folder, whose files are Docent's alone.
+// outside returns an error if file is in the data folder: only Docent may write there.
 func (c *backupCmd) outside(file string) error {
 	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
 	if err != nil {

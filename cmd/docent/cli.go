@@ -153,12 +153,12 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return exitFailed
 }
 
-// isStopped reports whether err says no more than that ctx has ended, as at an interrupt.
+// isStopped reports whether err only says that ctx has ended, such as after an interrupt.
 func isStopped(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
-// helped returns the command whose help tells about a mistake in its arguments: that which was parsed, if any.
+// helped returns the name of the command to whose help an error in the arguments refers: the parsed command, or docent if none was parsed.
 func helped(chosen *kong.Context, err error) string {
 	var failed *kong.ParseError
 	if errors.As(err, &failed) {
@@ -170,7 +170,7 @@ func helped(chosen *kong.Context, err error) string {
 	return chosen.Selected().FullPath()
 }
 
-// printHelp prints the help as kong does, but flags of which one is required as such.
+// printHelp prints kong's help. It shows --collection and --collection-name as alternatives: exactly one of them is required.
 func printHelp(o kong.HelpOptions, of *kong.Context) error {
 	var text bytes.Buffer
 	out := of.Stdout
@@ -181,8 +181,8 @@ func printHelp(o kong.HelpOptions, of *kong.Context) error {
 	return errors.Join(err, printed)
 }
 
-// emptyList returns an error for a list that is given but empty, such as one of an unset variable: without a list many
-// commands do more, not less. The tag without says what they do then.
+// emptyList returns an error for a list flag with an empty value, as from an unset shell variable. It must not count as
+// absent: without the flag many commands do more, not less. The flag's tag "without" says what they do then.
 func emptyList(chosen *kong.Context) error {
 	for _, p := range chosen.Path {
 		f := p.Flag

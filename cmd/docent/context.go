@@ -42,7 +42,7 @@ type searchCmd struct {
 	Space string `enum:"all,code,prs,issues,documentation,messages" default:"all" help:"What to search: ${enum} (default ${default})."`
 	Limit int    `default:"10" placeholder:"N" help:"Maximum number of results, 1 to 50 (default ${default})."`
 
-	Explain bool `help:"Say why each result is where it is: its score by words, its closeness by meaning, and the terms found."`
+	Explain bool `help:"Print how each result is ranked: its score by words, its closeness by meaning, and the terms found."`
 }
 
 // Help is the long help of docent search.

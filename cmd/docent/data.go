@@ -28,8 +28,8 @@ func (f dataFlags) open(ctx context.Context, o app.LocalOptions, do func(*app.Lo
 	return errors.Join(do(local), local.Close())
 }
 
-// withExisting is with for commands that make no sense without data: it makes none in a folder whose name was
-// mistyped.
+// withExisting is like with, but fails if there is no data. A command that makes no sense without data must not create
+// a folder whose name was mistyped.
 func (f dataFlags) withExisting(ctx context.Context, do func(*app.Local) error) error {
 	return f.openExisting(ctx, app.LocalOptions{}, do)
 }

@@ -15,7 +15,7 @@ import (
 // embeddingFlags name the embedding model.
 type embeddingFlags struct {
 	Meaning           bool   `name:"meaning" default:"true" negatable:"" help:"Search by meaning as well as by words (default; --no-meaning: by words alone)."`
-	EmbeddingModel    string `name:"embedding-model" env:"DOCENT_EMBEDDING_MODEL" placeholder:"NAME" help:"Embedding model: a folder with the weights of another model for this process, its name on a server, or its id on Amazon Bedrock (default: the one in this process, on Bedrock Titan)."`
+	EmbeddingModel    string `name:"embedding-model" env:"DOCENT_EMBEDDING_MODEL" placeholder:"NAME" help:"Embedding model: a folder with the weights of a model to run in this process, the name of a model on a server, or the id of one on Amazon Bedrock (default: the built-in model; on Bedrock, Titan)."`
 	EmbeddingProvider string `name:"embedding-provider" env:"DOCENT_EMBEDDING_PROVIDER" placeholder:"NAME" help:"Where the embedding model is: local, openai, bedrock, or none as --no-meaning (default: openai with --embedding-url, local without)."`
 	EmbeddingURL      string `name:"embedding-url" env:"DOCENT_EMBEDDING_URL" placeholder:"URL" help:"Address of the embedding model's server, before /embeddings; with bedrock, a custom endpoint."`
 	EmbeddingSize     int    `name:"embedding-size" env:"DOCENT_EMBEDDING_SIZE" placeholder:"N" help:"How many numbers a vector has; an openai server needs it. On Bedrock 256, 512 or 1024 (default 512)."`

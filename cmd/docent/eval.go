@@ -15,10 +15,10 @@ import (
 type evalCmd struct {
 	File string `arg:"" type:"existingfile" help:"JSON Lines of questions."`
 	serverFlags
-	Collection  string `placeholder:"ID" help:"Search and answer from this collection alone, and check that it has the expected documents."`
+	Collection  string `placeholder:"ID" help:"Use only this collection, and check that it contains the expected documents."`
 	SearchAlone bool   `help:"Measure the search alone, without answers."`
 	Parallel    int    `default:"4" placeholder:"N" help:"Questions at the same time, 1 to 32 (default ${default})."`
-	Compare     string `type:"existingfile" placeholder:"FILE" help:"Show the difference to an earlier report, which --json wrote."`
+	Compare     string `type:"existingfile" placeholder:"FILE" help:"Show the differences from an earlier report that --json wrote."`
 	JSON        bool   `name:"json" help:"Print the report as a JSON object, with the result of every question."`
 }
 

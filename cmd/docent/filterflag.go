@@ -44,8 +44,8 @@ func flagFault(err error) error {
 	return errors.New(strings.TrimSpace(f.Pointer + " " + f.Detail))
 }
 
-// metadataFlag returns what --metadata says. A value that is a JSON number, boolean or list is taken as such,
-// everything else as text.
+// metadataFlag returns the metadata of --metadata. A JSON number, boolean or list keeps its type; every other value is
+// text.
 func metadataFlag(given map[string]string) (filter.Metadata, error) {
 	m := filter.Metadata{}
 	for _, name := range slices.Sorted(maps.Keys(given)) {

@@ -125,7 +125,7 @@ func (c *keyListCmd) Run(ctx context.Context, con *console) error {
 	})
 }
 
-// userNames returns the names of the users that have or made keys, by id. A user who is gone has none.
+// userNames returns the names of the users that have or made keys, by id. A deleted user is not among them.
 func userNames(ctx context.Context, teams *team.Service, teamID string, keys []team.APIKey) (map[string]string, error) {
 	names := map[string]string{}
 	for _, k := range keys {

@@ -42,10 +42,10 @@ type putCmd struct {
 	CollectionName string     `placeholder:"NAME" xor:"collection" required:"" help:"The collection, by its name; it is created if no collection has it."`
 	Description    string     `placeholder:"TEXT" help:"Description for a collection that is created."`
 	serverFlags
-	Metadata         map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Metadata of every document, by which filters select; repeat it for several. A value that is a number, true, false or a JSON list of strings is taken as such."`
+	Metadata         map[string]string `placeholder:"NAME=VALUE" mapsep:"none" help:"Metadata of every document, which filters can select by; may be repeated. A number, true, false or a JSON list of strings keeps its type."`
 	AccessUser       []string          `placeholder:"USER" sep:"none" help:"Who may read the documents, by userName or id; repeat it for several."`
 	AccessGroup      []string          `placeholder:"GROUP" sep:"none" help:"Which groups may read the documents, by displayName, externalId or id; repeat it for several."`
-	CollectionAccess bool              `help:"Take the access from documents that have none by these flags or front matter: who may read the collection reads them."`
+	CollectionAccess bool              `help:"Remove the access of documents for which neither these flags nor front matter name readers: then everyone who may read the collection can read them."`
 	BaseURI          string            `name:"base-uri" placeholder:"URI" help:"A file's URI is this and its path below the given folder (default: the file: URI of its absolute path)."`
 	Parallel         int               `default:"8" placeholder:"N" help:"Files sent at a time, 1 to 64 (default ${default})."`
 	Delete           bool              `help:"Remove documents of the collection whose URI is below a given folder and whose file is gone. Does not ask for confirmation."`
@@ -132,7 +132,7 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 	return c.report(con, sum, err)
 }
 
-// access returns what the flags say of who may read the documents; nil: nothing.
+// access returns who may read the documents according to the flags; nil: the flags do not say.
 func (c *putCmd) access() *client.Access {
 	if len(c.AccessUser)+len(c.AccessGroup) == 0 {
 		return nil
@@ -167,8 +167,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// fileName is the name of a file as the system has it. The parser of arguments replaces what is not UTF-8 in a string, and then the file
-// is not there.
+// fileName is the name of a file, byte for byte as the system has it. In a plain string kong replaces bytes that are
+// not UTF-8, so the file would not be found.
 type fileName string
 
 // Decode takes the argument as it is.

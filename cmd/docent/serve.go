@@ -33,7 +33,7 @@ type serveCmd struct {
 	Engine   string `default:"local" enum:"local,aws" placeholder:"NAME" help:"Where the data is: local, in the data folder (default), or aws, in DynamoDB, S3 and SQS."`
 	Stack    string `placeholder:"NAME" help:"With --engine aws: the stack that has the tables, bucket, queues and key (default: that of the environment's DOCENT_ variables, else docent)."`
 	Addr     string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
-	BaseURL  string `name:"base-url" placeholder:"URL" help:"Address by which clients reach the API, ending in /v1 (default: made from --addr; if that is all addresses, as this machine reaches it)."`
+	BaseURL  string `name:"base-url" placeholder:"URL" help:"Address by which clients reach the API, ending in /v1 (default: made from --addr, or from 127.0.0.1 if --addr is every address of this machine)."`
 	TeamRate int    `name:"team-rate" default:"10000" placeholder:"NUMBER" help:"Requests per second that a team may send, and each of its keys half of it; more get a 429 with Retry-After (default ${default}; 0: no limit)."`
 	Demo     bool   `default:"true" negatable:"" help:"On the first start, make a demo team with keys and a sample collection (default; --no-demo leaves it out)."`
 
@@ -41,7 +41,7 @@ type serveCmd struct {
 	ModelProvider string `name:"model-provider" env:"DOCENT_MODEL_PROVIDER" placeholder:"NAME" help:"Where the model is: openai, on any server that speaks OpenAI's Chat Completions, or bedrock (default: openai with --model-url, bedrock without)."`
 	ModelURL      string `name:"model-url" env:"DOCENT_MODEL_URL" placeholder:"URL" help:"Address of the model's server, before /chat/completions; with bedrock, a custom endpoint."`
 	ModelKeyEnv   string `name:"model-key-env" default:"DOCENT_MODEL_KEY" placeholder:"NAME" help:"Environment variable that holds the key of an openai server, if it needs one (default ${default})."`
-	ModelRequests int    `name:"model-requests" default:"16" placeholder:"NUMBER" help:"Requests to the model that may be in progress at a time; others wait up to 10 seconds for their turn, by team; after that the answer is quoted (default ${default}; 0: any number)."`
+	ModelRequests int    `name:"model-requests" default:"16" placeholder:"NUMBER" help:"Maximum number of requests to the model in progress. Others wait for their turn, shared fairly among teams; after 10 seconds the answer is quoted instead (default ${default}; 0: no maximum)."`
 
 	embeddingFlags
 }
@@ -92,7 +92,7 @@ func (c *serveCmd) Validate() error {
 	return err
 }
 
-// checkBaseURL checks --base-url. Without a path it gets that of the API, as --server of the other commands does.
+// checkBaseURL checks --base-url. If it has no path, the API's path is added, as for --server of the other commands.
 func (c *serveCmd) checkBaseURL() error {
 	if c.BaseURL == "" {
 		return nil

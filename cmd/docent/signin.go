@@ -22,7 +22,7 @@ type signinFlags struct {
 	Server string `default:"${server}" env:"DOCENT_SERVER" placeholder:"URL" help:"Address of the API, ending in /v1 (default ${default}; on AWS: the stack's)."`
 }
 
-// Validate checks what the types of the flags cannot. A server without a path gets that of the API, as for other commands.
+// Validate checks what the types of the flags cannot. If the server's address has no path, the API's path is added, as for other commands.
 func (c *signinFlags) Validate() (err error) {
 	if c.Server, err = client.BaseURL(c.Server); err != nil {
 		return err

@@ -32,8 +32,8 @@ func (c *sourceAddCmd) setUp(providers []source.Provider) {
 	c.Flags = c.flags.plugins
 }
 
-// providerNamed returns the provider with that name, and whether there is one. One that only the server may know
-// has the name only.
+// providerNamed returns the provider with that name, and whether this program knows it. For an unknown one, which the
+// server may know, only the name is set.
 func providerNamed(providers []source.Provider, name string) (source.Provider, bool) {
 	for _, p := range providers {
 		if string(p.Name) == name {

@@ -96,7 +96,7 @@ func (c *sourceAddCmd) asking(ctx context.Context, con *console, api *client.Cli
 	}
 }
 
-// given reports whether settings have one, or one that excludes it.
+// given reports whether settings contain the setting one, or another one that excludes it.
 func given(p source.Provider, settings map[string]any, one source.Setting) bool {
 	for _, s := range p.Settings {
 		if settings[s.Name] != nil && (s.Name == one.Name || s.Either != "" && s.Either == one.Either) {

@@ -101,8 +101,8 @@ func (f providerFlags) check(p source.Provider) error {
 	return nil
 }
 
-// changed returns the settings of p that the flags name. Unlike in settings, a secret
-// without its flag is not among them, and an empty variable is an error.
+// changed returns the settings of p that the flags name. Unlike settings, it leaves out a secret whose flag is not
+// given, and an empty variable is an error.
 func (f providerFlags) changed(p source.Provider) (map[string]any, error) {
 	given := reflect.ValueOf(f.plugins[0]).Elem()
 	out := f.settings(p)

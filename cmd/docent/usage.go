@@ -25,7 +25,7 @@ type usageCmd struct {
 	Start       string   `placeholder:"TIME" help:"Start of the report: a date or a time (RFC 3339), at most 400 days back (default: 30 days, 48 hours or 12 months ago)."`
 	End         string   `placeholder:"TIME" help:"End of the report, exclusive (default: now)."`
 	Granularity string   `enum:"hour,day,month" default:"day" help:"hour, day or month."`
-	TimeZone    string   `name:"time-zone" default:"UTC" placeholder:"ZONE" help:"IANA name of the zone of the days; America/Los_Angeles is that of the quotas (default ${default})."`
+	TimeZone    string   `name:"time-zone" default:"UTC" placeholder:"ZONE" help:"IANA name of the time zone of the days; quotas use America/Los_Angeles (default ${default})."`
 	GroupBy     []string `name:"group-by" enum:"feature,user,apiKey,client,collection,dataSource" placeholder:"WHAT" help:"feature, user, apiKey or client, two at most; or collection or dataSource, alone or with feature."`
 	Feature     string   `placeholder:"NAME" help:"Only this feature, such as answers or context.search."`
 	CSV         bool     `name:"csv" xor:"form" help:"Print CSV with every number."`
@@ -106,7 +106,7 @@ func (c *usageCmd) csv(ctx context.Context, con *console, api *client.Client, qu
 	})
 }
 
-// The numbers of a group that a line of the table shows, after its dimensions.
+// usageColumns are the numbers of a group that a line of the table shows after its dimensions.
 var usageColumns = []struct{ title, metric string }{
 	{"requests", "requests"}, {"asked", "accepted"}, {"answered", "completed"}, {"not found", "noAnswer"}, {"failed", "failed"},
 	{"refused", "refused"}, {"errors", "error"}, {"p50 ms", "latencyMsP50"}, {"p95 ms", "latencyMsP95"},
@@ -139,8 +139,9 @@ type usageLine struct {
 	requests int64
 }
 
-// table prints a line for each bucket and group. On a terminal of that width, it omits columns in which nothing is
-// counted, and each line has a bar if there is room. With width 0, for programs, it prints every column.
+// table prints a line for each bucket and group. On a terminal, width is its number of characters: table omits columns
+// in which nothing is counted, and adds a bar to each line if there is room. With width 0, for programs, it prints
+// every column.
 func (c *usageCmd) table(w io.Writer, report client.Usage, zone *time.Location, width int) error {
 	var lines []usageLine
 	var most int64
@@ -192,7 +193,7 @@ func (c *usageCmd) table(w io.Writer, report client.Usage, zone *time.Location, 
 	return printf(w, "Counted until %s; days and hours of %s.\n", client.Printable(report.DataThrough), client.Printable(report.TimeZone))
 }
 
-// counted returns the table without the number columns, except requests, that are 0 on every line.
+// counted returns the table without the number columns that are 0 on every line. It keeps the column requests.
 func (c *usageCmd) counted(titles []string, lines []usageLine) ([]string, []usageLine) {
 	always := 1 + len(c.GroupBy) + 1
 	var keep []int

@@ -50,8 +50,8 @@ func versionText() string {
 	return buildOf(version, info).Version
 }
 
-// buildOf returns the version that a release has set, and for the rest what the Go tool recorded in the program. A program of
-// go install has a version and no commit, one of go build in a checkout has both. A nil info says nothing.
+// buildOf returns the version that a release has set, completed by what the Go tool recorded in the program. After go
+// install that is a version, after go build in a checkout a version and a commit. With a nil info nothing was recorded.
 func buildOf(version string, info *debug.BuildInfo) build {
 	b := build{Version: version}
 	if info == nil {

@@ -76,7 +76,7 @@ func Judge(q Question, found []string) Result {
 	return r
 }
 
-// JudgeAnswer adds what the answer is worth. An answer without sources says that nothing was found.
+// JudgeAnswer adds the scores of the answer. An answer without sources says that nothing was found.
 func (r *Result) JudgeAnswer(q Question, markdown string, sources int) {
 	r.Values[Answered] = 0
 	if sources > 0 {

@@ -70,8 +70,8 @@ func check(ctx context.Context, api *client.Client, collection string, questions
 	return nil
 }
 
-// ask searches for one question in the collections within, or in all if there are none, has it answered unless o says otherwise, and
-// judges both.
+// ask searches for one question and judges the result. Unless o says otherwise, it also asks for an answer and judges
+// that. within limits both to some collections; empty: all.
 func ask(ctx context.Context, api *client.Client, q Question, within []string, o Options) (Result, error) {
 	begin := o.Now()
 	found, err := api.Search(ctx, client.SearchRequest{Query: q.Text, Limit: Depth, DataSourceIDs: within})

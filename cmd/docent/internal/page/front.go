@@ -22,9 +22,9 @@ var accessLine = regexp.MustCompile(`(?mi)^[ \t]*["']?access["']?[ \t]*:`)
 
 var errAccess = errors.New("access in its front matter must have users, groups or both, which are lists of names")
 
-// readFront returns what the front matter of a Markdown file says: who may read it, and everything else but its
-// title as metadata, if it is a scalar or a list of scalars. leftOut has the keys that metadata cannot hold,
-// sorted. Front matter that is not YAML has nothing, and is an error if it may say who may read the file.
+// readFront reads the front matter of a Markdown file: who may read the file, and its metadata. Metadata is every other
+// key except title whose value is a scalar or a list of scalars. leftOut has the sorted keys of all other values. Front
+// matter that is not YAML is ignored. It is an error if it may say who may read the file.
 func readFront(front string) (a *client.Access, m filter.Metadata, leftOut []string, err error) {
 	var document yaml.Node
 	if yaml.Unmarshal([]byte(front), &document) != nil || len(document.Content) == 1 && document.Content[0].Kind != yaml.MappingNode {
@@ -79,8 +79,8 @@ func membersOf(document yaml.Node) iter.Seq2[string, *yaml.Node] {
 	}
 }
 
-// accessOf reads {users: [...], groups: [...]}, of which one may be absent. It refuses everything else, because
-// what is misread would be readable by the whole team.
+// accessOf reads {users: [...], groups: [...]}; one of the two may be absent. It refuses everything else: a rule that
+// was misread would let the whole team read the document.
 func accessOf(node *yaml.Node) (*client.Access, error) {
 	if node.Kind != yaml.MappingNode || len(node.Content) == 0 {
 		return nil, errAccess

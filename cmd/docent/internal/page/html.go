@@ -21,9 +21,9 @@ var dropped = []atom.Atom{
 	atom.Svg, atom.Canvas, atom.Audio, atom.Video, atom.Nav, atom.Form, atom.Button, atom.Dialog,
 }
 
-// readHTML returns a page's title, or "", and its text as Markdown. The title is its title element, else its first
-// h1. If the page marks one element as its main content, only that is kept. Scripts, navigation and forms are
-// always removed.
+// readHTML returns a page's title and its text as Markdown. The title is that of the title element, otherwise of the
+// first h1, otherwise "". If the page marks one element as its main content, only that is kept. Scripts, navigation and
+// forms are always removed.
 func readHTML(s string) (title, body string, err error) {
 	doc, err := html.Parse(strings.NewReader(s))
 	if err != nil {

@@ -37,8 +37,8 @@ func heading(s string) string {
 	return title
 }
 
-// inlineText returns the text of n that a reader sees: the text of links, without markup and raw HTML. With images
-// it has what replaces these too. In the title of a README those are badges.
+// inlineText returns the text of n that a reader sees: the text of links, without markup and raw HTML. With images set,
+// it also has the alternative texts of images; in the title of a README these are badges.
 func inlineText(n ast.Node, src []byte, images bool) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -31,8 +31,8 @@ type Page struct {
 	Body  string
 	// MediaType is the media type of a PDF or Office file, whose Body is the file in base64; otherwise empty.
 	MediaType string
-	// Metadata is the front matter of a Markdown file without the title; nil: nothing. LeftOut has the
-	// names of what metadata cannot hold, sorted.
+	// Metadata is the front matter of a Markdown file without the title; nil: none. LeftOut has the sorted keys whose
+	// values cannot be metadata.
 	Metadata filter.Metadata
 	LeftOut  []string
 	// Access is who may read the document by its front matter; nil: the front matter does not say.
@@ -124,7 +124,7 @@ func tooLarge(size, most int64) error {
 	return fmt.Errorf("it has %.1f MB, over the limit of %d MB", float64(size)/(1<<20), most>>20)
 }
 
-// Uploaded returns the page of a PDF or Office file without its body. Its MediaType is empty if the file is none.
+// Uploaded returns the page of a PDF or Office file without its body. For another file the MediaType is empty.
 func Uploaded(name string) Page {
 	mediaType, ok := extract.MediaTypeOf(name)
 	if !ok {

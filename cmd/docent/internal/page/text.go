@@ -84,7 +84,7 @@ func decodeHTML(data []byte) (string, error) {
 	return decode(plain)
 }
 
-// declares reports whether the part of a page that may name its encoding does so.
+// declares reports whether a page names its encoding, in the part where it may.
 func declares(data []byte) bool {
 	head := bytes.ToLower(data[:min(len(data), 1024)])
 	return bytes.Contains(head, []byte("charset="))

@@ -48,7 +48,7 @@ func (l *largeFile) close() {
 	}
 }
 
-// hash returns what tells the file from another one.
+// hash returns the SHA-256 of the file, by which a change is noticed.
 func (l *largeFile) hash() (string, error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(l.file, 0, l.size)); err != nil {

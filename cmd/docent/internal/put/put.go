@@ -311,7 +311,7 @@ func (r *run) send(ctx context.Context, large *largeFile, d client.Document) (cl
 	return r.Client.PutDocument(ctx, d)
 }
 
-// warnUnknown warns of names that nobody has, once of each.
+// warnUnknown warns once about each name that no user or group of the team has.
 func (r *run) warnUnknown(names []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -123,7 +123,7 @@ func (s *state) has(uri, hash string) (entry, bool) {
 	return e, ok && e.Hash == hash
 }
 
-// read remembers that nothing more is to be learnt of the text of a file.
+// read records that the server has finished reading the text of a file.
 func (s *state) read(uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -58,7 +58,7 @@ func (s *Summary) finish(took time.Duration) {
 	})
 }
 
-// oneLine keeps a name of a file from looking like another line.
+// oneLine escapes line breaks and tabs, so that the name of a file cannot look like another line of the summary.
 var oneLine = strings.NewReplacer("\n", "\\n", "\t", "\\t")
 
 // Print writes the summary for a person: the plan of a dry run, the counts in one line, and each failure.

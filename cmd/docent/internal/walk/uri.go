@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// checkBase returns base ready for a relative path to follow. It adds a slash unless base ends in one, or in "=" as
-// a query parameter for the path does.
+// checkBase returns base in the form that a relative path is appended to. It adds a slash unless base ends in a slash,
+// or in "=", which starts a query parameter for the path.
 func checkBase(base string) (string, error) {
 	if strings.ContainsAny(base, " \t\r\n") {
 		return "", fmt.Errorf("the base URI %q contains a blank; percent-encode it", base)

@@ -88,9 +88,8 @@ func (a *Audience) Join(b Audience) {
 // Members returns the members of a group by their ids, or nothing if they are unknown.
 type Members func(group string) map[string]User
 
-// Both returns who is in a and in b, as far as it is known. A group of one stays a group
-// if all its members are in the other; otherwise its members that are in the other stay
-// as users.
+// Both returns who is in both a and b, as far as that is known. A group in a or b stays a group if all its members are
+// in the other one; otherwise only those members who are in the other one stay, as users.
 func Both(a, b Audience, members Members) Audience {
 	switch {
 	case a.everyone:
@@ -132,8 +131,8 @@ func Both(a, b Audience, members Members) Audience {
 	return out
 }
 
-// holds returns a function that reports whether an account is in a. It reads the members of a group once, and of no more
-// groups than it must.
+// holds returns a function that reports whether an account is in a. It reads the members of a group once, and only
+// while it has not found the account.
 func (a Audience) holds(members Members) func(id string) bool {
 	unread := slices.Collect(maps.Keys(a.groups))
 	known := map[string]bool{} // members of the groups that were read

@@ -33,21 +33,22 @@ type Site struct {
 	*rest.API
 	Cloud  bool              // otherwise it is a Data Center
 	Notice *source.SyncError // what the team's admins should know; nil: nothing
-	// Answered are what LookUp has read though an earlier sync could not. The connector lists them in SyncPage.Unread.
+	// Answered are the lookups that failed in an earlier sync and have succeeded in this one. The connector lists them in SyncPage.Unread.
 	Answered []string
 	access   source.Access
-	// Closed means that LookUp could not read something, or that the connector has noted it for another reason.
+	// Closed: some items have no readers, because a lookup failed or the connector found another reason.
 	Closed bool
 }
 
-// Openings is what the checkpoint of a part knows of lookups.
+// Openings says, in the checkpoint of a part, which items still need their readers because a lookup failed.
 type Openings struct {
-	Closed bool `json:"closed,omitempty"` // the running full scan has left out a lookup, so that it has closed items
-	Rescan bool `json:"rescan,omitempty"` // what was closed can be looked up again: after this reading a full scan opens what depends on it
+	Closed bool `json:"closed,omitempty"` // a lookup of the running full scan failed, so some of its items have no readers
+	Rescan bool `json:"rescan,omitempty"` // a failed lookup succeeds again: a full scan follows this reading and gives items their readers
 }
 
-// Note adds to o what a page of results has found out. opened are the lookups that failed before and do no more. A full scan
-// opens what depends on them, unless it has passed some of it before.
+// Note updates o after a page of results. opened are the lookups that failed before and have succeeded now. If the
+// running reading is a full scan, it gives the items that depend on them their readers. If it has already passed some
+// of these items, o requests another full scan.
 func (s *Site) Note(o *Openings, full bool, opened []string) {
 	o.Closed = full && (o.Closed || s.Closed)
 	o.Rescan = o.Rescan || len(opened) > 0 && (!full || o.Closed)
@@ -82,8 +83,9 @@ func Get[T any](ctx context.Context, s *Site, what, path string, query url.Value
 	return v, err
 }
 
-// LookUp calls read for what, which some items depend on. unknown means that it could not be read, as by an earlier sync, so that
-// nobody reads the items by it. It returns the errors of source.Access.Try, where what has the place of the uri.
+// LookUp calls read for a lookup, named what, on which some items depend. unknown means that it has failed again, as in
+// an earlier sync; then it lets nobody read these items. The errors are those of source.Access.Try, with what in place
+// of the uri.
 func (s *Site) LookUp(ctx context.Context, what, items string, read func(context.Context) error) (unknown bool, err error) {
 	unknown, err = s.access.Try(ctx, what, read)
 	if unknown {

@@ -52,8 +52,8 @@ func (d *directory) audienceOf(r *restriction) atlassian.Audience {
 	return a
 }
 
-// audience returns who may read a page: who may view the space, and is in the
-// restrictions of the page and of each page above it. What is unknown is nobody.
+// audience returns who may read a page: everyone who may view the space and is in the restrictions of the page and of
+// each page above it. Anyone of whom this is unknown may not.
 func (r *reading) audience(page content) atlassian.Audience {
 	a := r.spaceReaders
 	for _, p := range append(slices.Clone(page.Ancestors), page) {
@@ -72,7 +72,7 @@ func (r *reading) containers(ctx context.Context, found []content) (map[id]conte
 		}
 	}
 	about := map[id]content{}
-	var first error // of a page that fails for the first time; the others are tried, to find all that do
+	var first error // the first failure of a page that has not failed before; the others are still tried, to find all that fail
 	for chunk := range slices.Chunk(ids, perLookup) {
 		var pages []content
 		leftOut, err := r.before.Try(ctx, r.restrictionsName(), func(ctx context.Context) (err error) {
@@ -95,7 +95,7 @@ func (r *reading) containers(ctx context.Context, found []content) (map[id]conte
 	return about, first
 }
 
-// eachByID is byID with a request for each page. One that cannot be read once more is nobody's.
+// eachByID is like byID, but sends a request for each page. A page whose request fails again has no readers.
 func (r *reading) eachByID(ctx context.Context, ids []id) (all []content, err error) {
 	var first error
 	for _, one := range ids {
@@ -121,7 +121,7 @@ func (r *reading) eachByID(ctx context.Context, ids []id) (all []content, err er
 	return all, first
 }
 
-// closePage notes that who may read a page cannot be read once more.
+// closePage notes that the readers of a page could not be read, again. So the page has none.
 func (r *reading) closePage(page id) {
 	if r.private[page] {
 		return
@@ -174,7 +174,7 @@ func (r *reading) prepare(ctx context.Context, found []content, about map[id]con
 			add(above)
 		}
 	}
-	var first error // of a page that fails for the first time; the others are tried, to find all that do
+	var first error // the first failure of a page that has not failed before; the others are still tried, to find all that fail
 	for chunk := range slices.Chunk(wanted, perLookup) {
 		var known []content
 		leftOut, err := r.before.Try(ctx, r.restrictionsName(), func(ctx context.Context) (err error) {

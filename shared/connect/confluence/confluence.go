@@ -101,9 +101,9 @@ type reading struct {
 	mirrors bool
 	most    int // attachments of a full scan
 	before  source.Access
-	closed  []source.SkippedItem // pages whose readers cannot be read once more, to be reported
+	closed  []source.SkippedItem // pages whose readers could again not be read, to be reported
 	private map[id]bool          // all of those
-	left    map[string]bool      // uris of items that cannot be read once more
+	left    map[string]bool      // uris of items that could again not be read
 	single  bool                 // some results were read one by one
 	begun   time.Time            // when the reading of the running page began; zero: it may take any time
 	directory
@@ -335,7 +335,7 @@ func (r *reading) page(ctx context.Context, found []content, part func(page sour
 	return page, r.Failed
 }
 
-// finish adds to page what was found out beside its items.
+// finish adds to page the notice, the pages without known readers, and the lookups that succeeded again.
 func (r *reading) finish(page *source.SyncPage) {
 	page.Notice = r.Notice
 	page.Failed, page.Unread = append(page.Failed, r.closed...), append(r.opened(), r.Answered...)

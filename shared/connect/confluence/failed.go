@@ -16,11 +16,11 @@ import (
 // notReturned says that an item could not be read, as half a sentence.
 const notReturned = "Confluence does not return it"
 
-// resultsName is what a page of results is called.
+// resultsName names a page of results, for Access.Try.
 func (r *reading) resultsName() string { return "some " + r.kind + " of the space " + r.space }
 
-// found returns a page of results. If Confluence failed to return one before and fails again, or if it is too large, the results are read
-// one by one, so that one of them that cannot be read holds up no other. It leaves out those up to the one with the id done.
+// found returns a page of results, without those up to the one with the id done. If the page fails as it did before, or
+// is too large, its results are read one by one, so that one that fails does not hold up the others.
 func (r *reading) found(ctx context.Context, query url.Values, done id) (results, error) {
 	var found results
 	var other error // that no single result causes
@@ -37,8 +37,8 @@ func (r *reading) found(ctx context.Context, query url.Values, done id) (results
 	return found, cmp.Or(err, other)
 }
 
-// oneByOne returns a page of results, each read by its id, or the first of them when that has taken long. Those that cannot be read once
-// more are unread.
+// oneByOne returns a page of results, each read by its id. It returns only the first of them when much time has passed.
+// Results that fail again are marked as unread.
 func (r *reading) oneByOne(ctx context.Context, query url.Values, done id) (results, error) {
 	r.single = true
 	sparse := maps.Clone(query)
@@ -49,7 +49,7 @@ func (r *reading) oneByOne(ctx context.Context, query url.Values, done id) (resu
 	}
 	r.begun = r.Now()
 	var all []content
-	var first error // of a result that fails for the first time; the others are tried, to find all that do
+	var first error // the first failure of a result that has not failed before; the others are still tried, to find all that fail
 	rest := found.after(done)
 	for n, c := range rest {
 		var one results
@@ -109,8 +109,8 @@ func (r *reading) uriOf(c content) string {
 	}
 }
 
-// retry tries again what earlier syncs could not read: items, who may read a page, and who is in a group. When the latter is known again,
-// a full scan opens what depends on it.
+// retry repeats what earlier syncs could not read: items, the readers of a page, and the members of a group. After a
+// lookup of members succeeds, a full scan gives the items that depend on it their readers.
 func (r *reading) retry(ctx context.Context, p *checkpoint, yield func(source.SyncPage) bool) error {
 	r.Ctx = ctx
 	var page source.SyncPage
@@ -166,7 +166,7 @@ func (r *reading) retry(ctx context.Context, p *checkpoint, yield func(source.Sy
 	return nil
 }
 
-// retryPage reads a page, and who may read it. For comments and attachments only the latter is of use.
+// retryPage reads a page and who may read it. Comments and attachments need only its readers.
 func (r *reading) retryPage(ctx context.Context, uri string, on id, page *source.SyncPage) error {
 	if r.kind == pages {
 		if leftOut, err := r.retryItem(ctx, uri, on, page); leftOut || err != nil {
@@ -180,7 +180,7 @@ func (r *reading) retryPage(ctx context.Context, uri string, on id, page *source
 	return r.readRestriction(ctx, on)
 }
 
-// retryItem adds an item to page. The sync then downloads the file of an attachment. leftOut means that it cannot be read still.
+// retryItem reads an item again and adds it to page. The sync then downloads the file of an attachment. leftOut means that the item still fails.
 func (r *reading) retryItem(ctx context.Context, uri string, i id, page *source.SyncPage) (leftOut bool, err error) {
 	var found results
 	leftOut, err = r.before.Try(ctx, uri, func(ctx context.Context) (err error) {

@@ -43,7 +43,7 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yie
 		}
 		begun, start := p.Since, s.Now()
 		var page source.SyncPage
-		var first error // of a record that fails for the first time; the others are tried, to find all that do
+		var first error // the first failure of a record that has not failed before; the others are still tried, to find all that fail
 		asked := 0
 		for i, r := range records {
 			if r.UpdatedAt.Equal(p.Since) && slices.Contains(p.Read, r.Number) {
@@ -138,8 +138,8 @@ func (s *session) retry(ctx context.Context, p checkpoint, yield func(source.Syn
 	return nil
 }
 
-// add adds a record to page, unless it was deleted in the meantime. Of one whose comments cannot be read once more, only what else is
-// known is stored.
+// add adds a record to page, unless it was deleted in the meantime. If its comments fail again, everything else that is
+// known is stored, and the record keeps its earlier text.
 func (s *session) add(ctx context.Context, page *source.SyncPage, r record) error {
 	uri := s.uri(r.Number)
 	notes, unread, err := s.notesOf(ctx, r)
@@ -206,8 +206,8 @@ func nextPage(header http.Header, page, n int) int {
 	return page + 1
 }
 
-// notesOf returns the comments on a record that everyone who may read it may read, up to those that exceed maxText. unread means that
-// they cannot be read once more.
+// notesOf returns the public comments on a record, until their texts exceed maxText. unread means that reading them has
+// failed again.
 func (s *session) notesOf(ctx context.Context, r record) (all []note, unread bool, err error) {
 	if r.Notes == 0 {
 		return nil, false, nil

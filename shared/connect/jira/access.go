@@ -45,8 +45,8 @@ type group struct {
 	ID   string `json:"groupId"` // Cloud
 }
 
-// readersOf returns who may read an issue: who may browse the project, and is in the
-// issue's security level. What is unknown is nobody.
+// readersOf returns who may read an issue: everyone who may browse the project and is in the issue's security level.
+// Anyone of whom this is unknown may not.
 func (r *reading) readersOf(ctx context.Context, i issue) (atlassian.Audience, error) {
 	r.Ctx = ctx
 	browse, err := r.browsers(ctx)
@@ -248,8 +248,8 @@ func (r *reading) listLevel(ctx context.Context, id string) ([]holder, error) {
 	return named, nil
 }
 
-// resolve returns the accounts and groups of holders. Of a kind that it does not know,
-// such as a field of the issue, nobody is one.
+// resolve returns the accounts and groups of holders. A holder of a kind that it does not know, such as a field of the
+// issue, has none.
 func (r *reading) resolve(ctx context.Context, all []holder) (holders, error) {
 	var out holders
 	for _, h := range all {

@@ -55,8 +55,8 @@ func (r *reading) user(ctx context.Context, id string) (atlassian.User, error) {
 	return atlassian.User{}, nil
 }
 
-// role returns the accounts and groups in a role of the project. If the account may not
-// see them, nobody is in it.
+// role returns the accounts and groups in a role of the project. If the account of the token may not see them, the role
+// is empty.
 func (r *reading) role(ctx context.Context, id string) (atlassian.Audience, error) {
 	if known, ok := r.roles[id]; ok {
 		return known, nil

@@ -230,11 +230,11 @@ func (r *reading) search(ctx context.Context, p checkpoint, most int) (results, 
 	return found, err
 }
 
-// page returns the items of a page of issues. It calls part with the items of the first ones, and the key of the last one, when their texts
-// are long, so that not all are in memory, and when it has taken long.
+// page returns the items of a page of issues. When the texts so far are long, or when much time has passed, it calls
+// part with the items so far and the key of their last issue, so that memory is bounded and progress is saved.
 func (r *reading) page(ctx context.Context, found []issue, part func(page source.SyncPage, done string) error) (source.SyncPage, error) {
 	var page source.SyncPage
-	var first error // of what fails for the first time; the others are tried, to find all that do
+	var first error // the first failure of a record that has not failed before; the others are still tried, to find all that fail
 	size := 0
 	for n, i := range found {
 		if project, _, _ := strings.Cut(i.Key, "-"); !strings.EqualFold(project, r.project) {
@@ -293,14 +293,14 @@ func (r *reading) page(ctx context.Context, found []issue, part func(page source
 	return page, cmp.Or(r.Failed, first)
 }
 
-// finish adds to page what was found out beside its items.
+// finish adds to page the notice and the lookups that succeeded again.
 func (r *reading) finish(page *source.SyncPage) {
 	r.opened, r.Answered = r.Answered, nil
 	page.Notice, page.Unread = r.Notice, append(page.Unread, r.opened...)
 }
 
-// retry reads the issues that earlier syncs could not read completely, and looks up what they could not. When that is known again, a full
-// scan gives its readers to what depends on it.
+// retry reads the issues that earlier syncs could not read completely, and repeats their failed lookups. After a lookup
+// succeeds, a full scan gives the items that depend on it their readers.
 func (r *reading) retry(ctx context.Context, p *checkpoint, yield func(source.SyncPage) bool) error {
 	var found []issue
 	var left source.SyncPage
@@ -383,8 +383,8 @@ func (r *reading) lookUpAgain(ctx context.Context, what string) error {
 	return err
 }
 
-// readComments reads the comments of i that did not come with it. unread means that they cannot be read once more, and denied that the
-// account may not.
+// readComments reads the comments of i that did not come with it. unread means that reading them has failed again;
+// denied means that the account may not read them.
 func (r *reading) readComments(ctx context.Context, i *issue) (unread, denied bool, err error) {
 	inline := i.Fields.Comment.Comments
 	unread, denied, err = r.listComments(ctx, i)

@@ -10,8 +10,8 @@ import (
 	"docent/shared/source"
 )
 
-// Probe asks Jira for each project and, because that is the same in most of them, whether
-// the first one can be searched and its readers are known.
+// Probe asks Jira for each project. For the first one alone it also asks whether it can be searched and whether its
+// readers are known, because the answer is the same for most projects.
 func (opener) Probe(ctx context.Context, f *fetch.Fetcher, a source.Access) error {
 	c := &Connector{atlassian.Client{HTTP: f.Client(0), Now: time.Now, Pause: connect.AtOnce}}
 	return atlassian.Probe(ctx, a, projects, func(project string, first bool) error {

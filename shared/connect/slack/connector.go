@@ -55,7 +55,7 @@ const directoryLife = 10 * time.Minute
 // Retries marks the connector as a source.Retrier.
 func (c *Connector) Retries() {}
 
-// Parts returns one part per chosen channel. Without any, Slack tells which there are.
+// Parts returns one part per chosen channel. If none is chosen, Slack lists the channels.
 func (c *Connector) Parts(s source.Settings) []string {
 	if chosen := s.List(channels); len(chosen) > 0 {
 		return chosen
@@ -71,8 +71,7 @@ func (c *Connector) PartContains(_ source.Settings, part, uri string) bool {
 	return strings.HasPrefix(uri, messageURI(part, ""))
 }
 
-// IsDeleted returns false: only a full scan of a channel whose whole history Slack shows
-// tells what was deleted, and that is exact.
+// IsDeleted returns false: deletions are found by exact full scans alone, of channels whose whole history Slack shows.
 func (c *Connector) IsDeleted(context.Context, source.Access, string, string) (bool, error) {
 	return false, nil
 }

@@ -97,8 +97,9 @@ func (r *reading) goneOr(err error) error {
 	return source.ErrPartGone
 }
 
-// needsOnlyGroups reports whether Slack asks for scopes of private channels. It may name those of all kinds of channels, when the app has none
-// of them; that tells nothing about the channel.
+// needsOnlyGroups reports whether Slack asks only for scopes of private channels, which means that the channel is
+// private. If the app has no scope of any kind of channel, Slack names all of them; then the kind of the channel is
+// unknown.
 func (e *refusal) needsOnlyGroups() bool {
 	return e.code == "missing_scope" && strings.Contains(e.needed, "groups:") && !strings.Contains(e.needed, "channels:")
 }

@@ -185,7 +185,7 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 // perLookup is how many pages are looked up at a time.
 const perLookup = 200
 
-// isStored reports whether the page at index n is stored. One that is not may have been gone for a while: its time does not tell.
+// isStored reports whether the page at index n is stored. A page that is gone and not stored needs no removal.
 func (v *visit) isStored(ctx context.Context, all []listed, n int) (bool, error) {
 	if v.access.Stored == nil {
 		return true, nil
@@ -204,8 +204,8 @@ func (v *visit) isStored(ctx context.Context, all []listed, n int) (bool, error)
 	return v.stored[all[n].url], nil
 }
 
-// removeGone has the page at index n, which is gone, removed if it was so at an earlier look too: a site that is being changed misses
-// pages for a while. Of a page that is not stored there is nothing to keep.
+// removeGone removes the page at index n, which is gone now, if it was also gone at an earlier look: while a site is
+// being changed, pages may be missing for some time. A page that is not stored needs no removal.
 func (v *visit) removeGone(ctx context.Context, p *checkpoint, all []listed, n int, page *source.SyncPage) error {
 	stored, err := v.isStored(ctx, all, n)
 	switch {

@@ -18,12 +18,12 @@ var dist embed.FS
 
 // Policy is the Content-Security-Policy of every page. The style and the scripts are files of
 // the dashboard, it connects to its own API only, and text cannot become markup or script.
-// PolicyWith also lets it send files to another origin.
+// policyWith also lets it send files to another origin.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: https:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types read-html-file"
 
-// PolicyWith returns Policy with one more origin to connect to; empty: none.
-func PolicyWith(origin string) string {
+// policyWith returns Policy with one more origin to connect to; empty: none.
+func policyWith(origin string) string {
 	if origin == "" {
 		return Policy
 	}
@@ -40,7 +40,7 @@ type page struct {
 // true, it compresses for browsers that accept it. Large files are sent to the origin uploads, such as
 // "https://bucket.s3.eu-central-1.amazonaws.com"; empty: to the API.
 func Pages(compress bool, uploads string) http.Handler {
-	policy := PolicyWith(uploads)
+	policy := policyWith(uploads)
 	pages, err := load(compress)
 	if err != nil {
 		panic(err) // the files are part of the program

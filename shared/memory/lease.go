@@ -39,9 +39,9 @@ func (l *Lease) Take(ctx context.Context, n int64) error {
 	return nil
 }
 
-// Retake adds n units that the lease had before, waiting for them until ctx ends, before requests of the owner that Take. Then it takes them even
+// retake adds n units that the lease had before, waiting for them until ctx ends, before requests of the owner that Take. Then it takes them even
 // if they are not free.
-func (l *Lease) Retake(ctx context.Context, n int64) {
+func (l *Lease) retake(ctx context.Context, n int64) {
 	if l.pool.take(ctx, l.owner, n, true) != nil {
 		l.pool.force(l.owner, n)
 	}

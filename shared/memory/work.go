@@ -78,7 +78,7 @@ func Pause(ctx context.Context) (resume func()) {
 		}
 		ctx, cancel := context.WithTimeout(ctx, min(resumeTime, w.room.Patience))
 		defer cancel()
-		w.place.Retake(ctx, 1)
+		w.place.retake(ctx, 1)
 		w.setResumed()
 	}
 }

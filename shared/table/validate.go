@@ -12,7 +12,7 @@ const MaxFieldBytes = 255
 // Check returns ErrInvalid for a key that no engine accepts. It does not check that the table
 // exists.
 func (k Key) Check() error {
-	if err := CheckPartition(k.Partition); err != nil {
+	if err := checkPartition(k.Partition); err != nil {
 		return err
 	}
 	if k.Sort == "" {
@@ -21,8 +21,8 @@ func (k Key) Check() error {
 	return checkText("sort key", k.Sort, MaxSortBytes)
 }
 
-// CheckPartition returns ErrInvalid for a partition key that no engine accepts.
-func CheckPartition(partition string) error {
+// checkPartition returns ErrInvalid for a partition key that no engine accepts.
+func checkPartition(partition string) error {
 	if partition == "" {
 		return fmt.Errorf("%w: empty partition key", ErrInvalid)
 	}
@@ -179,7 +179,7 @@ func checkOp(op Op) (size int, err error) {
 // Check returns ErrInvalid for a query that no engine accepts. The cursor is
 // read by After.
 func (q Query) Check() error {
-	if err := CheckPartition(q.Partition); err != nil {
+	if err := checkPartition(q.Partition); err != nil {
 		return err
 	}
 	if q.Prefix != "" && q.From+q.To != "" {

@@ -76,7 +76,7 @@ func (s *Service) InactiveUsers(ctx context.Context, teamID string) ([]string, e
 func (s *Service) UserIDsByName(ctx context.Context, teamID string, userNames []string) (map[string]string, error) {
 	keys, byKey := []table.Key{}, map[table.Key]string{}
 	for _, name := range userNames {
-		if CheckUserName(name) != nil {
+		if checkUserName(name) != nil {
 			continue
 		}
 		keys = append(keys, userNameKeys(teamID, name)...)

@@ -76,7 +76,7 @@ func (p Profile) with(encoded json.RawMessage) (Profile, error) {
 	if err := json.Unmarshal(encoded, &a); err != nil {
 		return p, fmt.Errorf("decode the attributes of user %s: %w: %w", p.ID, errDamaged, err)
 	}
-	if err := CheckUserName(a.UserName); err != nil {
+	if err := checkUserName(a.UserName); err != nil {
 		return p, err
 	}
 	p.Attributes, p.User = encoded, p.fill(a.user())

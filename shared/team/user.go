@@ -71,7 +71,7 @@ func (s *Service) UserByName(ctx context.Context, teamID, userName string) (User
 
 // firstAdmin returns a team's first user, before it is stored.
 func (s *Service) firstAdmin(userName string) (Profile, error) {
-	if err := CheckUserName(userName); err != nil {
+	if err := checkUserName(userName); err != nil {
 		return Profile{}, err
 	}
 	attributes := placeholders(userName)
@@ -104,9 +104,9 @@ func capital(word string) string {
 	return string(unicode.ToUpper(first)) + word[size:]
 }
 
-// CheckUserName returns an *apierr.Error for a name that is blank, longer than MaxUserName or
+// checkUserName returns an *apierr.Error for a name that is blank, longer than MaxUserName or
 // contains control characters.
-func CheckUserName(name string) error {
+func checkUserName(name string) error {
 	n, blank := 0, true
 	for _, r := range name {
 		if unicode.IsControl(r) {

@@ -32,8 +32,8 @@ const (
 	// numbered: as many may be deleted between the two requests.
 	repeated     = 5
 	retriesAPage = 5 // items per page that failed before
-	// MaxAttachments is the most attachments of a space that a full scan reads: the newest, on whole pages of results.
-	MaxAttachments = 10_000
+	// maxAttachments is the most attachments of a space that a full scan reads: the newest, on whole pages of results.
+	maxAttachments = 10_000
 )
 
 // The parts of a space.
@@ -46,7 +46,7 @@ const (
 // Connector reads spaces. It is safe for concurrent use.
 type Connector struct {
 	atlassian.Client
-	Attachments int // instead of MaxAttachments; 0: that
+	Attachments int // the most attachments that a full scan reads; 0: 10,000
 }
 
 // Parts returns three parts per space.
@@ -116,7 +116,7 @@ func (c *Connector) open(a source.Access, part string) *reading {
 	}
 	space, kind, _ := strings.Cut(part, " ")
 	return &reading{Site: site, space: space, kind: kind, mirrors: atlassian.Mirrors(a.Settings), before: a, private: map[id]bool{}, left: map[string]bool{},
-		most: cmp.Or(c.Attachments, MaxAttachments), directory: newDirectory()}
+		most: cmp.Or(c.Attachments, maxAttachments), directory: newDirectory()}
 }
 
 // read yields the pages from p on.

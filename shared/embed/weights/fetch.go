@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Central is the repository that Fetch asks if no other is named.
-const Central = "https://repo1.maven.org/maven2"
+// central is Maven Central, which Fetch asks if no other repository is named.
+const central = "https://repo1.maven.org/maven2"
 
 // Bounds of one Fetch.
 const (
@@ -33,9 +33,9 @@ const (
 	abandonedAfter = time.Hour
 )
 
-// Options change a Fetch. The zero value fetches from Central.
+// Options change a Fetch. The zero value fetches from Maven Central.
 type Options struct {
-	Repository string            // http or https URL of a Maven repository, such as a mirror of Central; it may have a user and password
+	Repository string            // http or https URL of a Maven repository, such as a mirror of Maven Central; it may have a user and password
 	Transport  http.RoundTripper // nil: one that honours HTTPS_PROXY, HTTP_PROXY and NO_PROXY
 	Near       string            // a folder that may have the weights, which are then copied; empty: none
 }
@@ -59,7 +59,7 @@ func (r release) fetch(ctx context.Context, folder string, o Options) (downloade
 		return false, nil
 	}
 	if o.Repository == "" {
-		o.Repository = Central
+		o.Repository = central
 	}
 	at, err := url.Parse(o.Repository)
 	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" || at.RawQuery != "" {

@@ -44,8 +44,8 @@ func Quantise(v []float32) Vector {
 	return q
 }
 
-// CheckNumbers returns an error if a segment cannot contain vectors of this many numbers.
-func CheckNumbers(n int) error {
+// checkNumbers returns an error if a segment cannot contain vectors of this many numbers.
+func checkNumbers(n int) error {
 	if n <= 0 || n > maxNumbers || n%numbersPerUnit != 0 {
 		return fmt.Errorf("vectors of %d numbers: not a multiple of %d up to %d", n, numbersPerUnit, maxNumbers)
 	}
@@ -96,7 +96,7 @@ type vectorParts struct {
 
 // layOutVectors checks the sizes of the sections of vectors.
 func (s *Segment) layOutVectors() error {
-	if err := CheckNumbers(s.Numbers); err != nil {
+	if err := checkNumbers(s.Numbers); err != nil {
 		return Damaged("%v", err)
 	}
 	if s.sections[secSketches].size != int64(s.Numbers/8*s.Passages) || s.sections[secVectors].size != int64((scaleBytes+s.Numbers)*s.Passages) {

@@ -24,11 +24,11 @@ import (
 // ErrNoWeights means that a folder does not have the files of an embedding model.
 var ErrNoWeights = errors.New("there are no weights of an embedding model")
 
-// BesideProgram is the folder next to a function's program that has the weights.
-const BesideProgram = "model"
+// besideProgram is the folder next to a function's program that has the weights.
+const besideProgram = "model"
 
 // EmbedderOnAWS returns the embedding model that c names for a function, or why it has none: because it is not to have
-// one, or because the weights are missing. The weights are in the folder BesideProgram. It sends no
+// one, or because the weights are missing. The weights are in the folder "model" next to the program. It sends no
 // request, and does not load the model.
 func EmbedderOnAWS(c app.Config) (engine embed.Engine, wordsAlone string, err error) {
 	e := c.Embedding
@@ -49,7 +49,7 @@ func EmbedderOnAWS(c app.Config) (engine embed.Engine, wordsAlone string, err er
 		if err != nil {
 			return nil, "", fmt.Errorf("find the weights of the embedding model: %w", err)
 		}
-		if engine, err = localEmbedder(filepath.Join(filepath.Dir(program), BesideProgram), e); errors.Is(err, ErrNoWeights) {
+		if engine, err = localEmbedder(filepath.Join(filepath.Dir(program), besideProgram), e); errors.Is(err, ErrNoWeights) {
 			return nil, err.Error(), nil
 		}
 		return engine, "", err

@@ -200,8 +200,9 @@ func (s *Service) applySettings(u *update, c Change) error {
 	return u.after.check(u.provider, checked)
 }
 
-// checkHosts returns an error if a secret would be sent to another host than it was given for: the change must give it again. So who may
-// change a source does not read its secrets by an address of their own.
+// checkHosts returns an error if a stored secret would be sent to another host than the one it was given for: the
+// change must give it again. Otherwise someone who may change a source could read its secrets by pointing it at a
+// server of their own.
 func (u *update) checkHosts(given Secrets) error {
 	moves := slices.ContainsFunc(u.provider.Settings, func(one Setting) bool {
 		return one.Kind == URL && host(u.d.Settings.Text(one.Name)) != host(u.after.Settings.Text(one.Name))
@@ -262,8 +263,8 @@ func (s *Service) updateOps(ctx context.Context, u *update) ([]table.Op, *pendin
 		if err != nil {
 			return nil, nil, err
 		}
-		// The same settings under a new version: a change of settings that has read the source before this one fails and
-		// reads it again, and the other way round.
+		// The same settings under a new version: of two changes at the same time, the one that is written second fails and
+		// reads the source again.
 		settings.Version = u.settings.Version + 1
 		ops = append(ops, table.Put{Item: settings, If: table.VersionIs(u.settings.Version)})
 		if u.sealed.Version != 0 {

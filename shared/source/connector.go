@@ -14,8 +14,7 @@ import (
 // Connector reads the content of the data sources of one provider.
 type Connector interface {
 	// Parts returns the parts of a source. Each has its own checkpoint and is read
-	// even if another part fails. Where the settings name none and the provider tells which
-	// there are, it is PartList alone.
+	// even if another part fails. If the settings name none and the provider lists them, Parts returns PartList alone.
 	Parts(s Settings) []string
 	// Read yields the pages of a part: everything if checkpoint is nil, otherwise the
 	// changes since checkpoint. It stops at the first error; a failure that the
@@ -57,9 +56,9 @@ type SyncPage struct {
 	Skipped []SkippedItem // items left out, and why
 	// Failed are what could not be read again, and why. A later sync tries again, until the uri is in Items, Unread or Removed only.
 	Failed []SkippedItem
-	// Readers, if not nil, are who may read the items of the part from now on. Before anything else is read, all that are stored get them, so
-	// that nobody goes on reading what a full scan would reach late. The page must have no items. Narrow means that an item with other
-	// readers keeps those of them that are among Readers; a full scan then gives it the rest.
+	// Readers, if not nil, are who may read the items of the part from now on. All stored items get them before anything
+	// else is read: a full scan would reach some of them late. The page must have no items. With Narrow, an item with
+	// other readers keeps only those who are among Readers; a full scan then gives it the rest.
 	Readers *access.Names
 	Narrow  bool
 	// Notice warns the team's admins about a part that was read anyway; nil: no
@@ -81,8 +80,9 @@ type SyncPage struct {
 // admins.
 type SkippedItem struct{ URI, Why string }
 
-// LongPage is for how long a connector reads for one page. What it has then it yields, with a checkpoint from which it goes on: a provider
-// may be so slow that a whole page takes longer than the turn of a source, and nothing of it would ever be saved.
+// LongPage is how long a connector reads for one page. Then it yields the items that it has, with a checkpoint from
+// which it continues. Otherwise a page of a slow provider could take longer than the turn of a source, and nothing of
+// it would ever be saved.
 const LongPage = 30 * time.Second
 
 // MaxCheckpoint is the most bytes of a checkpoint. It is saved with every page.
@@ -91,9 +91,9 @@ const MaxCheckpoint = 64 << 10
 // MaxParts bounds the parts of one source.
 const MaxParts = 10_000
 
-// PartList is the part that lists the others. It has no items of its own, and contains those of
-// all parts that it could name. It names all of them in every sync. Parts that the settings named
-// before keep their checkpoints if it names them, and are removed with their items otherwise.
+// PartList is the part that lists the others, all of them in every sync. It has no items of its own; PartContains is
+// true for the items of every part that it could list. A part that the settings named before keeps its checkpoint if
+// PartList lists it; otherwise it is removed with its items.
 const PartList = "list of parts"
 
 // The codes of a SyncError.
@@ -122,8 +122,8 @@ type SyncError struct {
 	Cause    error     // for the log
 }
 
-// maybeOfOne reports whether e, of a request about one item, may not befall others. That a token may not read one item says nothing
-// about others; of a token that is rejected, or lacks a scope, AllParts is set.
+// maybeOfOne reports whether e, the failure of a request about one item, may concern that item alone. A token that may
+// not read one item may still read others. For a token that is rejected or lacks a scope, AllParts is set.
 func (e *SyncError) maybeOfOne() bool {
 	return !e.AllParts && e.RetryAt.IsZero() && slices.Contains([]string{Unreadable, Refused, TooLarge, NotThere, Unauthorized}, e.Code)
 }

@@ -55,9 +55,9 @@ func FileType(name, declared string) (mediaType string, read bool) {
 // textFiles are the extensions of the names of plain text and Markdown.
 var textFiles = []string{".txt", ".text", ".md", ".markdown"}
 
-// storeFiles stores items with files, one after the other, because each file is in memory. It calls reject for one
-// that is left out, and returns the uris of those that failed again. It goes on after one that fails for the first time,
-// if that is remembered.
+// storeFiles stores items with files, one after the other, because each file is in memory. It calls reject for an item
+// that is left out, and returns the uris of those that failed again. After an item that fails for the first time it
+// continues, if that failure is remembered.
 func (r *syncRun) storeFiles(ctx context.Context, a Access, items []Item, reject func(i Item, why string)) (left []string, err error) {
 	var first error
 	for _, i := range items {
@@ -90,8 +90,8 @@ func (r *syncRun) storeFiles(ctx context.Context, a Access, items []Item, reject
 	return left, first
 }
 
-// keepFile stores what else is known of an item whose file cannot be read, such as who may read it now, and keeps the earlier file,
-// if there is one, with its time: the next sync that lists the item downloads its file.
+// keepFile stores an item whose file cannot be read: everything but the file is updated, such as who may read it. An
+// earlier file stays, with its time, so that the next sync that lists the item downloads the file again.
 func (r *syncRun) keepFile(ctx context.Context, i Item) error {
 	e, ok, err := r.storedItem(ctx, i.URI)
 	if err != nil || !ok {

@@ -51,10 +51,10 @@ type Item struct {
 	Comment bool          `json:"-"` // on an issue or pull request; queries leave it out
 	About   string        `json:"-"` // of a comment: uri of its issue or pull request, whose title it gets
 	File    *File         `json:"-"` // with its text, instead of Body; nil: Body has it
-	// KeepBody means that its text could not be read now: the one that is stored stays, with what else is known of it. Without one
-	// nothing is stored.
+	// KeepBody means that its text could not be read now. The stored text stays, and everything else that is known is
+	// updated. If no text is stored, nothing is.
 	KeepBody bool `json:"-"`
-	// CommentsUnread means that not all comments on it could be read, which are items with its uri and a fragment. See keepComments.
+	// CommentsUnread means that not all comments on it could be read. Its comments are the items with its uri and a fragment. See keepComments.
 	CommentsUnread bool `json:"-"`
 	// CommentsDenied means that the provider refuses to show them, with CommentsUnread.
 	CommentsDenied bool `json:"-"`

@@ -113,8 +113,9 @@ type Event struct {
 	Removed  []string  // uris of items that were deleted
 	At       time.Time // when they were deleted
 	Sync     bool      // the source should be synced soon
-	// Stores reports whether Item is stored as it is, by the checkpoint of its Part; nil: there is none. Otherwise a sync reads it, if
-	// there still is such a part. Without Stores, or in a source that no connector reads, it is stored.
+	// Stores decides by the checkpoint of Part whether Item is stored as it is. checkpoint is nil if the part has none. If
+	// Stores returns false, a sync reads the item instead, provided that the part still exists. If Stores is nil, or if
+	// no connector reads the source, the item is always stored.
 	Stores func(checkpoint []byte) bool
 	Part   string
 }

@@ -23,8 +23,8 @@ const triedAgain = "later syncs try again"
 // FailedAgain returns an entry of SyncPage.Failed. what is the start of a sentence about the item.
 func FailedAgain(uri, what string) SkippedItem { return SkippedItem{uri, what + "; " + triedAgain} }
 
-// noteFailed remembers what the reading that ended with err could not read, so that the next one goes on without it if it fails again.
-// It reports whether there was any. It returns err, or the error of saving.
+// noteFailed saves the uris that failed for the first time in a reading that ended with err, so that the next reading
+// can leave them out if they fail again. It reports whether there were any, and returns err or the error of saving.
 func (r *syncRun) noteFailed(ctx context.Context, part string, p *partState, t *tries, err error) (bool, error) {
 	if err == nil || len(t.fresh) == 0 {
 		return false, err
@@ -53,8 +53,9 @@ func (r *syncRun) noteFailed(ctx context.Context, part string, p *partState, t *
 	return true, err
 }
 
-// updateFailed removes from p.Failed what was read with a page, and adds what was left out, the files among it. What was tried in vain
-// moves to the end, so that the next sync begins with what this one had no time for.
+// updateFailed updates p.Failed after a page: it removes the uris that were read, and adds those that were left out,
+// files included. Those that failed again move to the end, so that the next sync begins with those for which this one
+// had no time.
 func (p *partState) updateFailed(page SyncPage, files []string, t *tries) {
 	again := slices.Clone(files)
 	for _, f := range page.Failed {
@@ -90,10 +91,12 @@ func (p *partState) updateFailed(page SyncPage, files []string, t *tries) {
 	p.Failed = p.Failed[max(0, len(p.Failed)-maxFailed):]
 }
 
-// keepComments keeps the stored comments on the items of a page whose comments could not all be read, but for those on the page. It
-// hides them from everybody but team keys, until a sync reads them, if the item has changed or has other readers, or if its provider
-// refuses to show them, because somebody may no longer be allowed to read them. If scanned, it hides those with other readers than the item as well: who belongs to a role, for
-// instance, may have changed. It returns their uris if scanned, so that a full scan does not take them for deleted.
+// keepComments keeps the stored comments on items of a page whose comments could not all be read; comments that are on
+// the page are not its concern. Until a sync reads them again, it hides them from everyone but team keys in three
+// cases, because someone may no longer be allowed to read them: the item has changed, the item has other readers, or
+// the provider refuses to show the comments. With scanned, in a full scan, it also hides comments whose readers differ
+// from those of the item, because the members of a role may have changed; and it returns the uris of the kept comments,
+// so that the scan does not take them for deleted.
 func (r *syncRun) keepComments(ctx context.Context, items []Item, scanned bool) (kept []string, err error) {
 	on := map[string]bool{} // uris of the items, and whether all their comments are hidden
 	rules := map[string]*access.Rule{}

@@ -171,8 +171,9 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 	return nil
 }
 
-// askAgain notes that the provider failed to say whether an item is deleted. The next sync asks again, but not for ever, because it reads
-// no changes of the part before that: then the item stays until the next full scan, and the source says so.
+// askAgain notes that the provider failed to say whether an item is deleted. The next sync asks again before it reads
+// changes of the part. So that this does not block the part for ever, askAgain gives up after some time: the item stays
+// until the next full scan, and the source says so.
 func (r *syncRun) askAgain(ctx context.Context, part string, failed map[string]bool, uri string, failure *SyncError) error {
 	p := r.parts[part]
 	if p.AskedInVain == 0 {

@@ -12,8 +12,9 @@ import (
 // renewEvery is how often the lease of a run that waits for its provider is looked at.
 const renewEvery = leaseTime / 8
 
-// hold calls work, which waits for the provider and may take long, and renews the lease meanwhile, so that no other process takes over
-// what is being read. If the lease is lost it ends the context of the run, and returns why. A panic of work is its own.
+// hold calls work, which waits for the provider and may take long. In the meantime it renews the lease, so that no
+// other process takes over the sync. If the lease is lost, hold ends the context of the run and returns the reason. If
+// work panics, so does hold.
 func (r *syncRun) hold(ctx context.Context, work func()) error {
 	done := make(chan error, 1)
 	go func() {

@@ -52,10 +52,10 @@ func (p *partState) startFullScan(now int64) {
 	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy, Readers: p.Readers, Narrow: p.Narrow}
 }
 
-// readAround reads a part to its end, and again from the last page that was saved after it has found records that fail for the first
-// time, which are left out then if they still fail. The first sync that finds some ends, because they may be well in a minute, and many
-// may fail at a time. Those after it go on, so that no number of such records holds up the part; but one that waits for records in vain
-// and gets none ends too.
+// readAround reads a part to its end. When a page has records that fail for the first time, it notes them, and the page
+// is read again without those that still fail. The first sync that finds such records ends first, because they may
+// succeed a minute later, and many may fail at the same time. A later sync reads the page again at once, so that no
+// number of such records holds up the part. But a sync that waited for records and received none ends too.
 func (r *syncRun) readAround(ctx context.Context, part string, p *partState) error {
 	t := newTries(p.Failed)
 	t.renew = func(ctx context.Context, most time.Duration) error {

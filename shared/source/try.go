@@ -36,14 +36,15 @@ func newTries(failed []string) *tries {
 	return t
 }
 
-// spent reports whether no more time is left for what fails for the first time.
+// spent reports whether the time for records that fail for the first time is used up.
 func (t *tries) spent() bool { return t.first >= firstTime }
 
-// Try calls read, which sends one request about what is at uri, and limits its time. leftOut means that it could not be read, as by an
-// earlier reading: the connector goes on without it, and lists it in SyncPage.Failed. If it has failed for the first time, err is a
-// *SyncError that has got the uri. The connector may then try others, to find all of a page that fail, but must not yield the page; it
-// ends with err. A later reading leaves out what fails again. An error that others would have too, or that says when to retry, concerns
-// no single item, and has no uri. What failed before and takes too long together is left out without another try.
+// Try calls read, which sends one request about the record at uri, and limits its time. If it fails, there are three
+// cases. The record failed in an earlier reading too: leftOut is set, and the connector continues without it and lists
+// it in SyncPage.Failed. It fails for the first time: err is a *SyncError with the uri; the connector may try the other
+// records of the page, to find all that fail, but must not yield the page, and ends with err; the next reading leaves
+// out those that fail again. The error would concern other records too, or says when to retry: err has no uri. When all
+// records that failed before have together taken too long, Try leaves out the rest of them without another request.
 func (a Access) Try(ctx context.Context, uri string, read func(context.Context) error) (leftOut bool, err error) {
 	t := a.tries
 	if t == nil {

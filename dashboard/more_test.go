@@ -51,7 +51,7 @@ func TestLongListsGoOn(t *testing.T) {
 	b.Gone("are shown.")
 	readOnce(t, b, "/scim/v2/Users", 12)
 	open(b, "settings/single-sign-on")
-	b.Wait("None among the keys that were looked at.")
+	b.Wait("None of the keys looked at so far.")
 	b.Click("Show more keys")
 	b.Wait("Key 2344")
 	open(b, "settings/tokens")

@@ -150,7 +150,7 @@ func TestAReplyOfSomethingElseSaysSo(t *testing.T) {
 	b, _ := signedIn(t)
 	intercept(b, `path.includes("/collections")`, `new Response("<!doctype html><h1>Wireless LAN</h1>", { headers: { "Content-Type": "text/html" } })`, "")
 	open(b, "collections")
-	b.Wait("Something else has answered in the place of Docent")
+	b.Wait("Something other than Docent has answered")
 	b.Gone("JSON")
 	fails(b, "")
 	b.Click("Try again")

@@ -99,7 +99,7 @@ async function json<T>(reply: Response, signal?: AbortSignal): Promise<T> {
 	try {
 		return (text === "" ? undefined : JSON.parse(text)) as T;
 	} catch {
-		throw new Failure(0, "not-docent", "Something else has answered in the place of Docent, such as the sign-in page of a network. Check the connection, then try again.", "");
+		throw new Failure(0, "not-docent", "Something other than Docent has answered, such as the sign-in page of a network. Check the connection, then try again.", "");
 	}
 }
 

@@ -98,7 +98,7 @@ export async function documentOf(path: string, file: File, signal: AbortSignal, 
 		return { uri, title: (page.title || name).slice(0, 1024), body: page.body };
 	}
 	if (limitsReaders(text)) {
-		throw new Error("Its front matter says who may read it, which this page does not take over. Put it with docent put, or remove access there and choose its readers here");
+		throw new Error("Its front matter says who may read it, but this page does not read that. Put it with docent put, or remove access from its front matter and choose its readers here");
 	}
 	const heading = /^#\s+(.+?)\s*#*$/m.exec(text)?.[1];
 	return { uri, title: (heading || name.replace(extensions, "")).slice(0, 1024), body: text };

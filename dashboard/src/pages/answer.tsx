@@ -149,7 +149,7 @@ export function AnswerCard({ id }: { id: string }) {
 						go("ask");
 					}}
 				>
-					<p>Links to it lead nowhere then. This cannot be undone.</p>
+					<p>Links to it stop working. This cannot be undone.</p>
 				</Confirm>
 			)}
 		</>

@@ -296,7 +296,7 @@ function Documents({ collectionId, changed }: { collectionId: string; changed: n
 				{(p) =>
 					p.items.length === 0 && after.length === 0 ? (
 						wanted ? (
-							<Empty title={`No document has “${wanted}”`}>Its title or its address must have all of the text.</Empty>
+							<Empty title={`No document has “${wanted}”`}>Documents are found if their title or address contains the whole text.</Empty>
 						) : (
 							<Empty title="No documents yet">{putting ? "The first ones are on their way." : "Drop a folder above. Each file becomes a document that answers can quote."}</Empty>
 						)

@@ -100,7 +100,7 @@ export function SignIn({ code, failed, ended, onSignedIn }: { code?: string; fai
 					<p class="quiet">{ended ? "Your session has ended. Sign in to continue where you were." : "Answers from your team’s own documents, with the place each one comes from."}</p>
 				</div>
 				{action.busy && code !== undefined && <p role="status">Signing you in …</p>}
-				<Problem error={refused ? "The link has a key, which nobody can sign in with by a link. Paste a key of your own below." : action.error} />
+				<Problem error={refused ? "The link has a key in it. For your safety, a link cannot sign in with a key: paste your own key below." : action.error} />
 				{failed && <SignOnProblem code={failed[0] ?? ""} request={failed[1]} />}
 				<AtProvider ask={asksTeam} apart={ended} />
 				<form

@@ -4,7 +4,7 @@ import { Copy } from "../ui";
 const reasons: Record<string, [string, string]> = {
 	"not-configured": ["Your team has no identity provider.", "An admin sets one up under Settings, Single sign-on."],
 	"provider-unreachable": ["The identity provider does not answer as it should.", "Try again. If that does not help, an admin checks its address under Settings, Single sign-on."],
-	"provider-refused": ["The identity provider refused the sign-in.", "Ask who runs it to give you access to Docent."],
+	"provider-refused": ["The identity provider refused the sign-in.", "Ask the person who runs it to give you access to Docent."],
 	"request-unknown": ["This sign-in was not begun here, took more than ten minutes, or was used already.", "Begin again."],
 	"other-browser": ["This sign-in was begun in another browser.", "Begin and end it in the same browser, with cookies allowed."],
 	"ticket-unknown": ["This sign-in was used already, or took too long.", "Begin again."],
@@ -25,7 +25,7 @@ const reasons: Record<string, [string, string]> = {
 	"user-unknown": ["Your team has no user with the name that the provider sent.", "Ask an admin to provision you. The user name in Docent must be the one that the provider sends."],
 	"user-inactive": ["Your user is deactivated.", "Ask an admin of your team."],
 	"user-taken": ["Your user belongs to another account at the provider.", "An admin deletes the user and provisions it again."],
-	"test-not-by-admin": ["The test came back as a user who is not an admin.", "Sign in at the provider as an admin of the team."],
+	"test-not-by-admin": ["The test signed in a user who is not an admin.", "Sign in at the provider as an admin of the team."],
 	"not-found": ["There is no such team.", "Check the sign-in address. An admin finds it under Settings, Single sign-on."],
 	"cross-origin": ["Signing in requires https.", "Open Docent by its https address, or on its own machine."],
 	"admin-required": ["Only an admin can test single sign-on.", "Ask an admin of your team."],
@@ -36,7 +36,7 @@ const reasons: Record<string, [string, string]> = {
 const isId = /^[\w.-]{1,128}$/;
 
 export function SignOnProblem({ code, request }: { code: string; request?: string }) {
-	const [what, todo] = (Object.hasOwn(reasons, code) && reasons[code]) || ["The sign-in failed.", "Try again. If that does not help, give the request id to who runs Docent."];
+	const [what, todo] = (Object.hasOwn(reasons, code) && reasons[code]) || ["The sign-in failed.", "Try again. If that does not help, give the request id to the person who runs Docent."];
 	return (
 		<div class="note bad" role="alert">
 			<p>{what}</p>

@@ -59,8 +59,8 @@ function Settings({ of, values, editing, onChange }: { of: Setting[]; values: Va
 					s.help,
 					s.kind === "list" && "One per line.",
 					others.length > 0 && `Either this or ${others.map((o) => o.label).join(", ")}.`,
-					s.kind === "secret" && (editing ? "Leave it empty to keep the one before." : "It is stored encrypted."),
-					editing && s.parts && "Those that stay are not read again; items of those left out are removed.",
+					s.kind === "secret" && (editing ? "Leave it empty to keep the current one." : "It is stored encrypted."),
+					editing && s.parts && "Entries that stay are not read again. The items of entries that you remove are removed.",
 				];
 				const set = (e: { currentTarget: { value: string } }) => onChange({ ...values, [s.name]: e.currentTarget.value });
 				const common = { value: values[s.name] ?? "", required: (s.required || missing) && !(editing && s.kind === "secret") };

@@ -234,7 +234,7 @@ function Provisioning() {
 					{(part) => {
 						const list = (part?.items ?? []).filter((k) => k.kind === "scim");
 						return list.length === 0 ? (
-							<p class="quiet">{part?.next ? "None among the keys that were looked at." : "None yet."} The provider sends this key as its secret token.</p>
+							<p class="quiet">{part?.next ? "None of the keys looked at so far." : "None yet."} The provider sends this key as its secret token.</p>
 						) : (
 							<ul class="list">
 								{list.map((k) => (

@@ -179,7 +179,7 @@ export function MadeKey({ made, rotated, onClose }: { made: Secret; rotated?: bo
 	return (
 		<Dialog title={rotated ? `New secret of ${made.name}` : `${made.name} is ready`} onClose={onClose}>
 			<div class="note warn">
-				<p>Copy the key now. It is shown this once, and nobody can show it again.</p>
+				<p>Copy the key now. It is shown only once, and cannot be shown again.</p>
 			</div>
 			<Snippet text={made.secret} what="the key" />
 			{made.kind !== "scim" && (

@@ -234,7 +234,7 @@ function Rotate({ of, onClose, onDone }: { of: Key; onClose: () => void; onDone:
 			onClose={onClose}
 			onSubmit={async () => onDone(await call<Secret>(`/api-keys/${of.id}/rotate`, { method: "POST", body: { overlapSeconds: Number(overlap) } }))}
 		>
-			<p>The key gets a new secret, with the same name and limits. Give programs time to take it over:</p>
+			<p>The key gets a new secret, with the same name and limits. The old one works for some time, so that programs can change to the new one:</p>
 			<Field label="The old key works for">
 				{(a) => (
 					<select {...a} value={overlap} onChange={(e) => setOverlap(e.currentTarget.value)}>

@@ -25,7 +25,7 @@ export function Unanswered() {
 	return (
 		<Page
 			title="Not answered"
-			about="Questions for which nothing was found, that failed, or whose answers were rated as not helpful. Alike ones are together, the most frequent first."
+			about="Questions that found nothing or failed, or whose answers were rated as not helpful. Similar questions are grouped, the most frequent group first."
 			actions={
 				<Choice
 					label="Period"
@@ -42,7 +42,7 @@ export function Unanswered() {
 			<Loaded of={found} tall>
 				{({ groups, complete }) => (
 					<>
-						{groups.length === 0 && <Empty title="Everything was answered">No question of this time is without an answer.</Empty>}
+						{groups.length === 0 && <Empty title="Everything was answered">There are no unanswered questions in this time.</Empty>}
 						<ul class="list">
 							{groups.map((g) => (
 								<li key={g.questionIds[0]} class="gap">

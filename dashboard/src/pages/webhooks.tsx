@@ -97,7 +97,7 @@ export function Webhooks() {
 			)}
 			{secret && (
 				<Dialog title="The secret of the endpoint" onClose={() => show("")}>
-					<p>Your server verifies deliveries with it. It is shown this once.</p>
+					<p>Your server verifies deliveries with it. It is shown only once.</p>
 					<Snippet text={secret} what="the secret" />
 					<div class="actions">
 						<button type="button" class="primary" onClick={() => show("")}>
@@ -171,7 +171,7 @@ function Deliveries({ of, onSecret, onChange, onClose }: { of: Endpoint; onSecre
 	if (removing)
 		return (
 			<Confirm title="Delete the webhook endpoint" verb="Delete" name={new URL(of.url).host} onDone={() => call(path, { method: "DELETE" })} onClose={onClose}>
-				<p>What waits for it is not delivered.</p>
+				<p>Events that wait for it are not delivered.</p>
 			</Confirm>
 		);
 	return (

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-27GIBXTE.js";import"./part-LHCMFBQL.js";import"./part-UV7M3AR3.js";import"./part-YAE2YIEB.js";import"./part-QIGZJ7HJ.js";export{c as Tokens,b as scopes,a as sources};

@@ -133,9 +133,9 @@ func (s *Service) ConnectAgent(ctx context.Context, teamID string, n NewAgent) (
 }
 
 // RefreshAgent returns new tokens for a refresh token of the client. The old ones work for a minute
-// more, and a request that is repeated within it gets the same refresh token. A refresh token of the
-// agent that was used before that ends it, and returns ErrBadRefresh like every token that does not
-// work, as those of an agent do when the key has ended that opened the session in which it got access.
+// more, and a request that is repeated within it gets the same refresh token. A refresh token that was used before ends
+// the agent. RefreshAgent then returns ErrBadRefresh, as for every token that does not work. Tokens of an agent stop
+// working when the key ends that opened the session in which the agent got access.
 func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens, error) {
 	kind, id, secret, ok := ParseKey(text)
 	if !ok || kind != kindRefresh {

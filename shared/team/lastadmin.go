@@ -50,9 +50,8 @@ func (s *Service) checkOtherAdmin(ctx context.Context, teamID string, leaving Pr
 	return checks, err
 }
 
-// actingAdmin searches the owners of the keys for an active admin who can act, other than
-// leaving, and returns the checks of checkOtherAdmin, or nil. acts reports whether leaving can
-// act by one of the keys.
+// actingAdmin searches the owners of the keys for an active admin other than leaving who can act. It returns the checks
+// of checkOtherAdmin, or nil if there is no such admin. acts reports whether leaving can act by one of the keys.
 func (s *Service) actingAdmin(ctx context.Context, teamID, leaving string, keyIDs []string) (checks []table.Op, acts bool, err error) {
 	if len(keyIDs) == 0 {
 		return nil, false, nil

@@ -23,8 +23,8 @@ func userNameKey(teamID, userName string) table.Key {
 	return identity(userNamesPartition(teamID), fold.Text(userName))
 }
 
-// userNameKeys returns the keys under which a user with the name may be: that of the name as it is spelled, and those of its
-// other Unicode normal forms, as clients differ in how they spell a letter with an accent. A user is stored under its own
+// userNameKeys returns the keys under which a user with the name may be stored: the key of the name as it is spelled,
+// and those of its other Unicode normal forms. Clients differ in how they spell a letter with an accent. A user is stored under its own
 // spelling, and a name that is taken in one of them is taken in all.
 func userNameKeys(teamID, userName string) []table.Key {
 	var keys []table.Key

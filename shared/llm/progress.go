@@ -58,10 +58,9 @@ func (d Draft) first(n int) Draft {
 	return Draft{Parts: parts}
 }
 
-// endedPart returns the start of a draft that what follows does not change: without the last
-// block if that is a numbered list, a table, code or a quotation, which are kept or dropped as a
-// whole, without the last item of another list, and otherwise without the last sentence, whose
-// citations may follow.
+// endedPart returns the start of a draft that does not depend on the text to come. It leaves out the last block if that
+// is a numbered list, a table, code or a quotation, because these are kept or dropped as a whole. Otherwise it leaves
+// out the last item of a list, or the last sentence, whose citations may follow.
 func endedPart(draft string) string {
 	if clean(draft) != draft {
 		return "" // the verified text would be another one

@@ -21,8 +21,8 @@ type message struct {
 	usage *types.TokenUsage
 }
 
-// streamed reads a reply to its end and gives partial the draft so far each time that it has
-// grown: of a model that cites in whole blocks, because the citations of a block follow its text.
+// streamed reads a reply to its end, and calls partial with the draft so far each time that it has grown. The draft of
+// a model that cites grows by whole blocks, because the citations of a block follow its text.
 func streamed(ctx context.Context, stream *bedrockruntime.ConverseStreamEventStream, cites bool, partial func(llm.Draft)) (llm.Draft, error) {
 	defer stream.Close()
 	var m message

@@ -21,10 +21,9 @@ import (
 	"docent/shared/usage"
 )
 
-// daily does the work of every team that is due once per Pacific day: it trims the feed
-// of security events, records in it what each key did on the day before, plans the
-// first sync of sources older than their connector, and plans the rebuild of outdated
-// segments. Each sweep does some teams, in the order of their ids, and continues where
+// daily does the work that is due once per Pacific day for every team. It trims the feed of security events and records
+// in it what each key did on the day before. It plans the first sync of sources that are older than their connector,
+// and the rebuild of outdated segments. Each sweep does some teams, in the order of their ids, and continues where
 // the last one stopped.
 type daily struct {
 	// parallel is how many teams are done at the same time; 0: one. pages is how many times

@@ -146,8 +146,8 @@ func causes(batch []queue.Message) []string {
 	return ids
 }
 
-// What a function does with its memory: a quarter is for segments of the index, since every search of a large
-// team that is not in memory reads from S3; near the whole, garbage is collected more often.
+// How a function uses its memory: a quarter is for segments of the index, because a search whose segments are not in
+// memory reads them from S3. Near the limit, garbage is collected more often.
 const (
 	segmentCacheShare = 4
 	memoryPercent     = 90

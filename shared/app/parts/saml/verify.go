@@ -24,10 +24,9 @@ const (
 	bearer         = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 )
 
-// verifier verifies one response. The library's own verification is not used: it reads the
-// assertion from the text as sent rather than from what the signature covers, accepts several
-// assertions and SHA-1, cannot be given a clock, and requires a certificate in every signature if
-// the provider has two.
+// verifier verifies one response. The library's own verification is not used, for four reasons. It reads the assertion
+// from the text as sent instead of the text that the signature covers. It accepts several assertions, and SHA-1. It
+// cannot be given a clock. If the provider has two certificates, it requires one in every signature.
 type verifier struct {
 	entityID     string // of the provider
 	audience     string // our entity id
@@ -38,9 +37,8 @@ type verifier struct {
 	now          time.Time
 }
 
-// verify returns whom the response names. Its shape is checked first, so that a signature can
-// cover nothing else than what is read: there is one response, with one assertion as its child,
-// and signatures are children of these two and refer to them. What is read then is the canonical
+// verify returns whom the response names. Its shape is checked first, so that a signature covers exactly what is read:
+// there is one response, with one assertion as its child, and signatures are children of these two and refer to them. What is read then is the canonical
 // text that a signature covers.
 func (v verifier) verify(text []byte) (signon.Identity, error) {
 	response, err := parseResponse(text)

@@ -220,8 +220,8 @@ func (d *deliverer) try(k killing) {
 	d.settle()
 }
 
-// TestDeliveringIsKilledInTheMiddle kills the function when it sends a request to storage or queue, when that request was done and
-// not answered, and when a receiver took a post and has not answered. The receiver fails as well. Every event arrives at least once
+// TestDeliveringIsKilledInTheMiddle kills the function at three moments: when it sends a request to storage or queue,
+// when that request was done but not answered, and when a receiver took a post but has not answered. The receiver fails as well. Every event arrives at least once
 // and signed, and the endpoint is not disabled. A run picks one of the two times for each request; DOCENT_ALL_KILLS=1 takes both.
 func TestDeliveringIsKilledInTheMiddle(t *testing.T) {
 	t.Parallel()

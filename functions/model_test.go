@@ -18,8 +18,9 @@ import (
 	"docent/testkit/moto"
 )
 
-// modelTime is the timeout of a function whose model hangs: its own margin, the time to record, the minimum time for the model,
-// and a few seconds for the rest of the call on a busy machine, which often starts the function too.
+// modelTime is the timeout of a function whose model hangs. It is the sum of the margin, the time to record, the
+// minimum time for the model, and a few seconds for the rest of the call. A busy machine often needs these to start the
+// function.
 const modelTime = 10 * time.Second
 
 // asking returns a cloud whose functions call a provider's model, with a timeout for each call of a function.

@@ -1,6 +1,6 @@
-// Command attack sends requests that are meant to overload docent serve, while a quiet team
-// works as usual, and prints two figures: the peak of the server's resident memory, and how much slower
-// the quiet team was than alone. It exits with status 1 if a bound is broken. README.md lists the attacks.
+// Command attack sends requests that are meant to overload docent serve, while a quiet team works as usual. It prints
+// two figures: the peak of the server's resident memory, and how much slower the quiet team was than without the
+// attack. It exits with status 1 if a bound is broken. README.md lists the attacks.
 //
 //	go run ./scripts/attack -docent bin/docent [-for 60s] [-clients 200] [-only readers] [-seed 1]
 //

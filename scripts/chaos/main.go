@@ -1,5 +1,6 @@
-// Command chaos puts load on docent serve while its process is killed, its disk is full or slow, AWS refuses its calls, or it stands
-// still, and checks that nothing it acknowledged is lost, that no reply is wrong and that it recovers without help. It prints what happened and
+// Command chaos puts load on docent serve while its process is killed or paused, its disk is full or slow, or AWS
+// refuses its calls. It checks that nothing that was acknowledged is lost, that no reply is wrong, and that the server
+// recovers without help. It prints what happened and
 // exits with status 1 if something was lost or wrong.
 //
 //	go run ./scripts/chaos -docent bin/docent [-engine aws] [-for 3m] [-clients 8] [-seed 1]

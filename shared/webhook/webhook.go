@@ -2,9 +2,9 @@
 // endpoints, and delivers events to them by the Standard Webhooks specification.
 //
 // The Write that changes something also stores a pending Notice of it, if an endpoint of the team
-// wants one (pending.Topics). A worker turns each notice into one delivery for each endpoint that
-// wants its type, and then makes the deliveries of an endpoint in turns: one process at a time, by
-// a lease, so that a slow endpoint takes one worker and no more. A pending item of the endpoint
+// wants one (pending.Topics). A worker turns each notice into one delivery for each endpoint that wants its type. The
+// deliveries of an endpoint are then made in turns. A lease lets only one process take a turn at a time, so a slow
+// endpoint takes only one worker. A pending item of the endpoint
 // stays until nothing waits, so a crash at any moment delays deliveries and loses none. An event
 // may be delivered more than once, always under the same webhook-id.
 package webhook

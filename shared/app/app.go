@@ -165,12 +165,8 @@ type services struct {
 // newID returns time-ordered UUIDs.
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// newServices joins the areas on b.
-func newServices(b base, p Parts) *services {
-	e := b.engines
-	warn := func(w pending.Work, err error) {
-		b.log.Warn("message not sent; it will be sent again", "kind", w.Kind, "id", w.ID, "requestId", w.RequestID, "err", err)
-	}
+// withDefaults returns p with a part that refuses in place of each that is missing and that the areas call without a check.
+func (p Parts) withDefaults() Parts {
 	if p.Fetch == nil {
 		p.Fetch = noFetch
 	}
@@ -186,11 +182,24 @@ func newServices(b base, p Parts) *services {
 	if p.Post == nil {
 		p.Post = noPost
 	}
-	if p.WordsAlone != "" {
-		b.log.Info("search goes by words alone", "reason", p.WordsAlone)
+	if p.Extract == nil {
+		p.Extract = extractsNothing
 	}
 	if p.Embedder != nil {
 		p.Vectors = p.Embedder.Model()
+	}
+	return p
+}
+
+// newServices joins the areas on b.
+func newServices(b base, p Parts) *services {
+	e := b.engines
+	warn := func(w pending.Work, err error) {
+		b.log.Warn("message not sent; it will be sent again", "kind", w.Kind, "id", w.ID, "requestId", w.RequestID, "err", err)
+	}
+	p = p.withDefaults()
+	if p.WordsAlone != "" {
+		b.log.Info("search goes by words alone", "reason", p.WordsAlone)
 	}
 	s := &services{base: b, parts: p, usage: &usage.Counter{Table: e.table}, events: &audit.Log{Table: e.table, Now: b.now}}
 	outbox := &pending.Outbox{Queue: e.deliveries, Warn: warn}
@@ -225,9 +234,6 @@ func newServices(b base, p Parts) *services {
 			b.log.ErrorContext(ctx, "part of the index left out", "err", err)
 		}}
 	s.indexing = &document.Worker{Service: s.documents, Index: s.index, Embeddings: e.embeddings, Outbox: outbox, Log: b.log}
-	if p.Extract == nil {
-		p.Extract = extractsNothing
-	}
 	s.extracting = &document.Extractor{Service: s.documents, Read: p.Extract, Outbox: outbox, Log: b.log}
 	s.sources = &source.Service{Providers: Providers(), Table: e.table, Events: s.events, Collections: s.collections, Documents: s.documents, Work: e.documents, Syncs: e.syncs, Outbox: outbox,
 		Now: b.now, NewID: newID, Seal: p.Vault.Seal, Open: p.Vault.Open, Probe: p.Probe, Warn: warn, Resolve: s.directory.Resolve}

@@ -123,26 +123,39 @@ func search(s *Service, r request) (result, error) {
 			return result{}, protocol.Bad(protocol.InvalidValue, "%s must be an integer.", name)
 		}
 	}
-	if cursor, ok := protocol.MessageMember(r.body, "cursor").(string); ok {
-		q.cursor = &cursor
+	switch v := protocol.MessageMember(r.body, "cursor").(type) {
+	case nil:
+	case string:
+		q.cursor = &v
+	default:
+		return result{}, protocol.Bad(protocol.InvalidValue, "cursor must be a string.")
 	}
-	q.projection = protocol.ParseProjection(textsIn(protocol.MessageMember(r.body, "attributes")), textsIn(protocol.MessageMember(r.body, "excludedAttributes")))
+	shown, err := textsIn(r.body, "attributes")
+	if err != nil {
+		return result{}, err
+	}
+	hidden, err := textsIn(r.body, "excludedAttributes")
+	if err != nil {
+		return result{}, err
+	}
+	q.projection = protocol.ParseProjection(shown, hidden)
 	return listed(s, r, q.bounded())
 }
 
-// textsIn returns the strings in a value: a string or a list.
-func textsIn(value any) []string {
+// textsIn returns the strings in a member of a message, which is a list, or a string alone.
+func textsIn(message map[string]any, name string) ([]string, error) {
+	value := protocol.MessageMember(message, name)
 	list, ok := value.([]any)
-	if !ok {
+	if !ok && value != nil {
 		list = []any{value}
 	}
-	var out []string
-	for _, e := range list {
-		if text, ok := e.(string); ok {
-			out = append(out, text)
+	out := make([]string, len(list))
+	for i, e := range list {
+		if out[i], ok = e.(string); !ok {
+			return nil, protocol.Bad(protocol.InvalidValue, "%s must be a list of strings.", name)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // showUser returns the reply with a user. A fresh one has no groups.

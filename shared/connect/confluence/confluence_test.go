@@ -17,6 +17,7 @@ import (
 	"docent/shared/connect/atlassian/atlassiantest"
 	"docent/shared/connect/confluence"
 	"docent/shared/connect/confluence/confluencetest"
+	"docent/shared/connect/connecttest"
 	"docent/shared/source"
 )
 
@@ -43,7 +44,7 @@ func newSite(t *testing.T, cloud bool, settings map[string]any) *site {
 	}
 	maps.Copy(all, settings)
 	s.access = source.Access{Settings: source.NewSettings(all), Secrets: source.Secrets{"accessToken": atlassiantest.Token}}
-	s.c = &confluence.Connector{Client: atlassian.Client{HTTP: atlassiantest.Fetcher(s.Server.Server, s.Media).Client(0), Now: s.clock.Now,
+	s.c = &confluence.Connector{Client: atlassian.Client{HTTP: connecttest.Fetcher(s.Server.Server.Server, s.Media).Client(0), Now: s.clock.Now,
 		Stores: func(host string) bool { return strings.HasSuffix(s.Media.URL, "//"+host) },
 		Pause:  func(context.Context, time.Duration) error { s.pauses++; return nil }}}
 	s.Library = atlassiantest.NewLibrary(t, confluence.Provider, s.c, s.clock, s.access)

@@ -4,10 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"docent/shared/connect"
 	"docent/shared/connect/atlassian/atlassiantest"
 	"docent/shared/connect/confluence"
-	"docent/shared/connect/probetest"
+	"docent/shared/connect/connecttest"
 	"docent/shared/source"
 )
 
@@ -44,14 +43,13 @@ func TestProbe(t *testing.T) {
 				if tt.token != "" {
 					s.access.Secrets["accessToken"] = tt.token
 				}
-				prober := confluence.Provider.Opener.(connect.Prober) //nolint:forcetypeassert // it is one
-				err := prober.Probe(t.Context(), atlassiantest.Fetcher(s.Server.Server), s.access)
-				probetest.Check(t, err, tt.pointer, tt.says)
+				connecttest.Probe(t, confluence.Provider, connecttest.Fetcher(s.Server.Server.Server), s.access, tt.pointer, tt.says)
 			})
 		})
 	}
 	s := newSite(t, true, nil)
-	if err := confluence.Provider.Opener.(connect.Prober).Probe(t.Context(), atlassiantest.Fetcher(s.Server.Server), source.Access{}); err != nil || len(s.Requests()) > 0 { //nolint:forcetypeassert // it is one
-		t.Errorf("an import was probed: %v", err)
+	connecttest.Probe(t, confluence.Provider, connecttest.Fetcher(s.Server.Server.Server), source.Access{}, "", "") // of an import
+	if asked := s.Requests(); len(asked) > 0 {
+		t.Errorf("an import was probed: %q", asked)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/github"
 	"docent/shared/connect/github/githubtest"
 	"docent/shared/fetch"
@@ -38,8 +38,7 @@ func read(t *testing.T) *reading {
 	r := &reading{t: t, server: githubtest.New(t)}
 	r.access = source.Access{Settings: source.NewSettings(map[string]any{"repositories": []string{"acme/api"}, "baseUrl": r.server.API()}),
 		Secrets: source.Secrets{"accessToken": githubtest.Token}}
-	own := r.server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	r.c = &github.Connector{HTTP: fetch.NewReaching(page.Read, func(to netip.AddrPort) bool { return to == own }, r.server.Certificate()).Client(0),
+	r.c = &github.Connector{HTTP: connecttest.Fetcher(r.server.Server).Client(0),
 		Now: func() time.Time { return now }, Pause: func(context.Context, time.Duration) error { r.pauses++; return nil }}
 	r.put(func(*githubtest.Repository) {})
 	return r

@@ -1,17 +1,13 @@
 package github_test
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"testing"
 
-	"docent/shared/connect"
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/github"
 	"docent/shared/connect/github/githubtest"
-	"docent/shared/connect/probetest"
-	"docent/shared/fetch"
 	"docent/shared/source"
 )
 
@@ -58,8 +54,6 @@ func TestProbe(t *testing.T) {
 				})
 			}
 			server.Before(c.before)
-			own := server.Listener.Addr().(*net.TCPAddr).AddrPort()
-			f := fetch.NewReaching(nil, func(to netip.AddrPort) bool { return to == own }, server.Certificate())
 			a := source.Access{Settings: source.NewSettings(map[string]any{"repositories": c.repositories, "baseUrl": server.API()}), Secrets: source.Secrets{"accessToken": githubtest.Token}}
 			if c.base != "" {
 				a.Settings = source.NewSettings(map[string]any{"repositories": c.repositories, "baseUrl": c.base})
@@ -67,8 +61,7 @@ func TestProbe(t *testing.T) {
 			if c.token != "" {
 				a.Secrets["accessToken"] = c.token
 			}
-			err := github.Provider.Opener.(connect.Prober).Probe(t.Context(), f, a)
-			probetest.Check(t, err, c.pointer, c.says)
+			connecttest.Probe(t, github.Provider, connecttest.Fetcher(server.Server), a, c.pointer, c.says)
 			if n := len(server.Requests()); n > 3+len(c.repositories) {
 				t.Errorf("%d requests", n)
 			}

@@ -5,19 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/gitlab"
 	"docent/shared/connect/gitlab/gitlabtest"
-	"docent/shared/fetch"
-	"docent/shared/fetch/page"
 	"docent/shared/source"
 )
 
@@ -40,8 +37,7 @@ func read(t *testing.T) *reading {
 	t.Helper()
 	r := &reading{t: t, server: gitlabtest.New(t), token: gitlabtest.Token, now: now}
 	r.settings = map[string]any{"projects": []string{project}, "baseUrl": r.server.URL}
-	own := r.server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	r.c = &gitlab.Connector{HTTP: fetch.NewReaching(page.Read, func(to netip.AddrPort) bool { return to == own }, r.server.Certificate()).Client(0),
+	r.c = &gitlab.Connector{HTTP: connecttest.Fetcher(r.server.Server).Client(0),
 		Now: func() time.Time { return r.now }, Pause: func(_ context.Context, d time.Duration) error { r.pauses = append(r.pauses, d); return nil }}
 	r.put(func(*gitlabtest.Project) {})
 	return r

@@ -1,17 +1,13 @@
 package gitlab_test
 
 import (
-	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"testing"
 
-	"docent/shared/connect"
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/gitlab"
 	"docent/shared/connect/gitlab/gitlabtest"
-	"docent/shared/connect/probetest"
-	"docent/shared/fetch"
 	"docent/shared/source"
 )
 
@@ -52,8 +48,6 @@ func TestProbe(t *testing.T) {
 				server.Put(path, func(p *gitlabtest.Project) { p.Commits = []gitlabtest.Commit{{Files: map[string]string{"a.md": "A."}}} })
 			}
 			server.Before(tt.before)
-			own := server.Listener.Addr().(*net.TCPAddr).AddrPort()
-			f := fetch.NewReaching(nil, func(to netip.AddrPort) bool { return to == own }, server.Certificate())
 			settings := map[string]any{"projects": []string{"acme/api"}, "baseUrl": server.URL}
 			secrets := source.Secrets{"accessToken": gitlabtest.Token}
 			if tt.projects != nil {
@@ -68,8 +62,7 @@ func TestProbe(t *testing.T) {
 			if tt.token != "" {
 				secrets["accessToken"] = tt.token
 			}
-			err := gitlab.Provider.Opener.(connect.Prober).Probe(t.Context(), f, source.Access{Settings: source.NewSettings(settings), Secrets: secrets})
-			probetest.Check(t, err, tt.pointer, tt.says)
+			connecttest.Probe(t, gitlab.Provider, connecttest.Fetcher(server.Server), source.Access{Settings: source.NewSettings(settings), Secrets: secrets}, tt.pointer, tt.says)
 		})
 	}
 }

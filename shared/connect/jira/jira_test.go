@@ -14,6 +14,7 @@ import (
 	"docent/shared/clocktest"
 	"docent/shared/connect/atlassian"
 	"docent/shared/connect/atlassian/atlassiantest"
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/jira"
 	"docent/shared/connect/jira/jiratest"
 	"docent/shared/source"
@@ -45,7 +46,7 @@ func newSite(t *testing.T, cloud bool, settings map[string]any) *site {
 	}
 	maps.Copy(all, settings)
 	s.access = source.Access{Settings: source.NewSettings(all), Secrets: source.Secrets{"accessToken": atlassiantest.Token}}
-	s.c = &jira.Connector{Client: atlassian.Client{HTTP: atlassiantest.Fetcher(s.Server.Server).Client(0), Now: s.clock.Now,
+	s.c = &jira.Connector{Client: atlassian.Client{HTTP: connecttest.Fetcher(s.Server.Server.Server).Client(0), Now: s.clock.Now,
 		Pause: func(context.Context, time.Duration) error { s.pauses++; return nil }}}
 	s.Library = atlassiantest.NewLibrary(t, jira.Provider, s.c, s.clock, s.access)
 	return s

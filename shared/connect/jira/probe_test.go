@@ -4,10 +4,9 @@ import (
 	"net/http"
 	"testing"
 
-	"docent/shared/connect"
 	"docent/shared/connect/atlassian/atlassiantest"
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/jira"
-	"docent/shared/connect/probetest"
 	"docent/shared/source"
 )
 
@@ -44,9 +43,7 @@ func TestProbe(t *testing.T) {
 				if tt.token != "" {
 					s.access.Secrets["accessToken"] = tt.token
 				}
-				prober := jira.Provider.Opener.(connect.Prober) //nolint:forcetypeassert // it is one
-				err := prober.Probe(t.Context(), atlassiantest.Fetcher(s.Server.Server), s.access)
-				probetest.Check(t, err, tt.pointer, tt.says)
+				connecttest.Probe(t, jira.Provider, connecttest.Fetcher(s.Server.Server.Server), s.access, tt.pointer, tt.says)
 			})
 		})
 	}

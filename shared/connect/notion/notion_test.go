@@ -5,19 +5,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/notion"
 	"docent/shared/connect/notion/notiontest"
-	"docent/shared/fetch"
 	"docent/shared/source"
 )
 
@@ -36,9 +34,7 @@ func read(t *testing.T, objects ...*notiontest.Object) *reading {
 	t.Helper()
 	r := &reading{t: t, server: notiontest.New(t), token: notiontest.Token, settings: map[string]any{"access": "source"}, stored: map[string]bool{},
 		now: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
-	own := r.server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	f := fetch.NewReaching(nil, func(to netip.AddrPort) bool { return to == own }, r.server.Certificate())
-	r.c = &notion.Connector{Base: r.server.URL + "/", HTTP: f.Client(0), Now: func() time.Time { return r.now }, Pause: func(context.Context, time.Duration) error { return nil }}
+	r.c = &notion.Connector{Base: r.server.URL + "/", HTTP: connecttest.Fetcher(r.server.Server).Client(0), Now: func() time.Time { return r.now }, Pause: func(context.Context, time.Duration) error { return nil }}
 	r.server.Put(objects...)
 	return r
 }

@@ -7,9 +7,9 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/connect"
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/notion"
 	"docent/shared/connect/notion/notiontest"
-	"docent/shared/connect/probetest"
 	"docent/shared/source"
 )
 
@@ -87,7 +87,7 @@ func TestProbe(t *testing.T) {
 				tt.set(r.server)
 			}
 			err := r.c.Probe(t.Context(), r.access(nil))
-			probetest.Check(t, err, tt.pointer, tt.says)
+			connecttest.Check(t, err, tt.pointer, tt.says)
 		})
 	}
 }

@@ -5,8 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"docent/shared/connect"
-	"docent/shared/connect/probetest"
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/web"
 	"docent/shared/fetch"
 	"docent/shared/source"
@@ -51,8 +50,7 @@ func TestProbe(t *testing.T) {
 				}
 				settings = map[string]any{"urls": all}
 			}
-			err := web.Provider.Opener.(connect.Prober).Probe(t.Context(), c.f, source.Access{Settings: source.NewSettings(settings)})
-			probetest.Check(t, err, c.pointer, c.says)
+			connecttest.Probe(t, web.Provider, c.f, source.Access{Settings: source.NewSettings(settings)}, c.pointer, c.says)
 			for _, path := range r.asked {
 				if strings.Contains(c.says, "robots.txt") && path != "/robots.txt" {
 					t.Errorf("%s was asked for", path)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/connect/connecttest"
 	"docent/shared/connect/web"
 	"docent/shared/fetch"
 	"docent/shared/fetch/page"
@@ -64,8 +64,7 @@ func read(t *testing.T, pages map[string]answer) *reading {
 	}))
 	t.Cleanup(server.Close)
 	r.url = server.URL
-	own := server.Listener.Addr().(*net.TCPAddr).AddrPort()
-	r.c = &web.Connector{Fetch: fetch.NewReaching(page.Read, func(to netip.AddrPort) bool { return to == own }), Now: func() time.Time { return now },
+	r.c = &web.Connector{Fetch: connecttest.Fetcher(server), Now: func() time.Time { return now },
 		Pause: func(_ context.Context, d time.Duration) error { r.pauses = append(r.pauses, d); return nil }}
 	return r
 }

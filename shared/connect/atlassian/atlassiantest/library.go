@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
-	"net/http/httptest"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -19,8 +16,6 @@ import (
 	"docent/shared/clocktest"
 	"docent/shared/collection"
 	"docent/shared/document"
-	"docent/shared/fetch"
-	"docent/shared/fetch/page"
 	"docent/shared/pending"
 	"docent/shared/queue/local"
 	"docent/shared/search"
@@ -30,16 +25,6 @@ import (
 
 // Day is when the clocks of tests start.
 var Day = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-
-// Fetcher returns a Fetcher that reaches s and others only.
-func Fetcher(s *Server, others ...*httptest.Server) *fetch.Fetcher {
-	reached := map[netip.AddrPort]bool{}
-	for _, one := range append(others, s.Server) {
-		own, _ := one.Listener.Addr().(*net.TCPAddr)
-		reached[own.AddrPort()] = true
-	}
-	return fetch.NewReaching(page.Read, func(to netip.AddrPort) bool { return reached[to] }, s.Certificate())
-}
 
 // Library is a team with one data source on a temporary file.
 type Library struct {

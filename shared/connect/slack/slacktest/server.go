@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"encoding/json"
 	"maps"
-	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
+	"docent/shared/connect/connecttest"
 	"docent/shared/fetch"
 )
 
@@ -97,8 +96,7 @@ func (s *Server) Attach(id, name, mediaType string, content []byte) File {
 
 // Fetcher returns a Fetcher that reaches only the server.
 func (s *Server) Fetcher() *fetch.Fetcher {
-	own := s.Listener.Addr().(*net.TCPAddr).AddrPort()
-	return fetch.NewReaching(nil, func(to netip.AddrPort) bool { return to == own }, s.Certificate())
+	return connecttest.Fetcher(s.Server)
 }
 
 // Requests returns the methods called since the last call.

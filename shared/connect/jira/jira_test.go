@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"docent/shared/app/faulttest"
 	"docent/shared/clocktest"
 	"docent/shared/connect/atlassian"
 	"docent/shared/connect/atlassian/atlassiantest"
@@ -307,54 +306,11 @@ func TestEveryCallMayFail(t *testing.T) {
 		}
 	}
 	both(t, func(t *testing.T, cloud bool) {
-		s, want := prepare(t, cloud)
-		s.Requests()
-		s.Plan.Watch()
-		s.MustSync()
-		requests, calls := len(s.Requests()), s.Plan.Seen()
-		check(t, s, want)
-		kills := 0
-		for at := 0; at < requests; at += faulttest.EveryNth {
-			for _, status := range []int{http.StatusInternalServerError, http.StatusTooManyRequests} {
-				kills++
-				t.Run(fmt.Sprintf("request %d %d", at+1, status), func(t *testing.T) {
-					t.Parallel()
-					s, want := prepare(t, cloud)
-					n := 0
-					s.Before(func(_ string, w http.ResponseWriter) bool {
-						n++
-						failed := n == at+1 || n > at && n <= at+3 && status == http.StatusInternalServerError // the retries too
-						if failed {
-							w.Header().Set("Retry-After", "60")
-							atlassiantest.Refuse(w, status, "Not now.")
-						}
-						return failed
-					})
-					s.MustSync()
-					check(t, s, want)
-				})
-			}
-		}
-		for at, name := range calls {
-			if at%faulttest.EveryNth != 0 {
-				continue
-			}
-			for _, mode := range faulttest.ModesOf(name) {
-				if mode == faulttest.TimeOut || mode == faulttest.Throttle || at > 30 && at%4 > 0 {
-					continue // for the connector as a call that fails; and the same calls for every item
-				}
-				kills++
-				t.Run(fmt.Sprintf("call %d %s %s", at+1, name, mode), func(t *testing.T) {
-					t.Parallel()
-					s, want := prepare(t, cloud)
-					s.Plan.Arm(mode, at+1)
-					_, _ = s.Sync()
-					s.Plan.Disarm()
-					check(t, s, want)
-				})
-			}
-		}
-		t.Logf("%d requests, %d calls of the store, %d kills", requests, len(calls), kills)
+		atlassiantest.EveryCallMayFail(t, []int{http.StatusInternalServerError, http.StatusTooManyRequests}, 3, func(t *testing.T) atlassiantest.Filled {
+			t.Helper()
+			s, want := prepare(t, cloud)
+			return atlassiantest.Filled{Server: s.Server.Server, Library: s.Library, Check: func(t *testing.T) { t.Helper(); check(t, s, want) }}
+		})
 	})
 }
 

@@ -213,7 +213,10 @@ func TestACursorOfReviewsThatHasExpired(t *testing.T) {
 	r := read(t)
 	r.pulls(60)
 	var at []byte
-	for page := range r.c.Read(t.Context(), r.access, "acme/api reviews", nil) {
+	for page, err := range r.c.Read(t.Context(), r.access, "acme/api reviews", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		at = page.Checkpoint
 		break
 	}

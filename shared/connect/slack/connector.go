@@ -103,15 +103,15 @@ type reading struct {
 	api     *rest.API
 	token   string
 	channel string
-	chosen  bool          // by the settings; otherwise it was listed
-	failed  []string      // uris of files that failed before
+	chosen  bool // by the settings; otherwise it was listed
+	before  source.Access
 	known   directory     // names is nil until it is read
 	rule    *access.Names // of a private channel
 	notice  *source.SyncError
 }
 
 func (c *Connector) open(a source.Access, channel string) *reading {
-	return &reading{Connector: c, token: a.Secrets[botToken], channel: channel, failed: a.Failed, chosen: len(a.Settings.List(channels)) > 0, api: &rest.API{Provider: "Slack", Base: c.Base, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
+	return &reading{Connector: c, token: a.Secrets[botToken], channel: channel, before: a, chosen: len(a.Settings.List(channels)) > 0, api: &rest.API{Provider: "Slack", Base: c.Base, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
 		Header: http.Header{"Authorization": {"Bearer " + a.Secrets[botToken]}}}}
 }
 
@@ -162,16 +162,23 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 // threads on it.
 func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
 	if p.Since != "" && !p.Begun && !p.Retried { // a full scan reads them anyway
-		p.Retried, p.Retry = true, slices.Clone(r.failed)
+		p.Retried, p.Retry = true, slices.Clone(r.before.Failed)
 	}
 	for {
 		var messages []Message
 		var err error
+		page := source.SyncPage{Notice: r.notice}
 		again := "" // the uri of a file
 		switch {
 		case len(p.Retry) > 0:
 			again, p.Retry = p.Retry[0], p.Retry[1:]
-			messages, err = r.messageOf(ctx, again)
+			var leftOut bool
+			if leftOut, err = r.before.Try(ctx, again, func(ctx context.Context) error {
+				messages, err = r.messageOf(ctx, again)
+				return err
+			}); leftOut {
+				page.Failed = append(page.Failed, source.FailedAgain(again, "Slack does not return its message"))
+			}
 		case len(p.Threads) > 0:
 			messages, err = r.replies(ctx, &p)
 		default:
@@ -180,14 +187,13 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		if err != nil {
 			return err
 		}
-		page := source.SyncPage{Notice: r.notice}
 		for _, m := range messages {
 			page.Removed = append(page.Removed, m.deleted(r.channel)...)
 		}
 		if page.Items, err = r.items(ctx, p, messages); err != nil {
 			return err
 		}
-		if again != "" && !slices.ContainsFunc(page.Items, func(i source.Item) bool { return i.URI == again }) && !slices.Contains(page.Removed, again) {
+		if again != "" && len(page.Failed) == 0 && !slices.ContainsFunc(page.Items, func(i source.Item) bool { return i.URI == again }) && !slices.Contains(page.Removed, again) {
 			page.Unread = append(page.Unread, again) // the next full scan removes it
 		}
 		if page.Last = len(p.Threads) == 0 && p.Cursor == "" && p.Begun; page.Last {

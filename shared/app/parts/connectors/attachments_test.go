@@ -105,9 +105,10 @@ func TestASlackFileThatFailsHoldsUpNoMessage(t *testing.T) {
 		{func() {}, 2, 0, source.Unreadable, "Slack failed with status 500"},
 		{func() {}, 3, 0, source.ItemRejected, "could not be downloaded"},
 		{func() { channel.Messages = append(channel.Messages, slackMessage(10*day, "Third")) }, 4, 0, source.ItemRejected, "could not be downloaded"},
+		{func() { server.Failing = "conversations.replies" }, 4, 0, source.ItemRejected, "does not return its message"},
 		{func() {
 			channel.Messages = append(channel.Messages, slackMessage(20*day, "Fourth"))
-			server.Broken = false
+			server.Broken, server.Failing = false, ""
 		}, 4, 2, "", ""},
 	} {
 		server.Change(tt.change)

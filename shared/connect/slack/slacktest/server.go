@@ -73,6 +73,7 @@ type Server struct {
 	Stored   map[string][]byte // files by id
 	Limited  string            // a method that may not be called for an hour
 	Broken   bool              // no file can be downloaded
+	Failing  string            // a method that fails
 	Before   func(n int, w http.ResponseWriter) (answered bool)
 	requests []string
 }
@@ -139,6 +140,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if s.Limited == method {
 		w.Header().Set("Retry-After", "3600")
 		w.WriteHeader(http.StatusTooManyRequests)
+		return
+	}
+	if s.Failing == method {
+		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
 	if id, found := strings.CutPrefix(strings.TrimSuffix(q.URL.Path, "/download"), "/files/"); found {

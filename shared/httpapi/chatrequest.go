@@ -225,16 +225,18 @@ func (c conversation) tokens() int {
 }
 
 // backgroundTasks are the beginning, and a later part, of the prompts by which Open WebUI and LibreChat have a model write titles, tags or
-// further questions for a chat.
+// further questions for a chat, and choose tools or an emoji for a message.
 var backgroundTasks = [][2]string{
 	{"### Task:", "<chat_history>"},
 	{"Provide a concise, 5-word-or-less title for the conversation", "Conversation:\n"},
 	{"Analyze this conversation and provide:\n1. The detected language of the conversation", "A concise title"},
+	{"Query: History:\n", "\nQuery: "},
+	{"Your task is to reflect the speaker's likely facial expression through a fitting emoji.", "\nMessage: ```"},
 }
 
 // isBackgroundTask reports whether text is such a prompt. No document answers it, so it would only use up a question of
-// the day and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, and has no tags and no
-// further questions; LibreChat keeps its own title.
+// the day and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, has no tags and no
+// further questions, and calls no tool before it asks the question itself; LibreChat keeps its own title.
 func isBackgroundTask(text string) bool {
 	return slices.ContainsFunc(backgroundTasks, func(t [2]string) bool { return strings.HasPrefix(text, t[0]) && strings.Contains(text, t[1]) })
 }

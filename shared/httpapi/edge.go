@@ -97,9 +97,10 @@ func (s Services) edge(operations *mux) http.Handler {
 		}
 		reply := &reply{ResponseWriter: w, request: req, r: r}
 		req.reply, req.cost = reply, meter
+		s.allowToolsOrigin(w.Header(), r)
 		defer reply.end()
 		defer func() { s.finish(reply, recover()) }()
-		if _, pattern := operations.Handler(r); operations.needsNoKey(r, pattern) {
+		if _, pattern := operations.Handler(r); s.needsNoKey(operations, r, pattern) {
 			s.serveWithoutKey(operations, reply, pattern)
 		} else {
 			s.serveWithKey(operations, reply, pattern, notes)
@@ -127,11 +128,11 @@ func (s Services) finish(reply *reply, panicked any) {
 
 // needsNoKey reports whether r is served without a key: by an operation that needs none, as a preflight, or to say that its method is
 // wrong where no key makes it right.
-func (m *mux) needsNoKey(r *http.Request, pattern string) bool {
+func (s Services) needsNoKey(operations *mux, r *http.Request, pattern string) bool {
 	if r.URL.Path != path.Clean(r.URL.Path) {
 		return false
 	}
-	return isSigned(pattern) || isOpen(pattern) || isPreflight(r) || pattern == "" && m.allOpen(r)
+	return isSigned(pattern) || isOpen(pattern) || s.isPreflight(r) || pattern == "" && operations.allOpen(r)
 }
 
 func (s Services) serveWithoutKey(operations *mux, reply *reply, pattern string) {
@@ -293,7 +294,7 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 			return
 		}
 		w.Header().Set("Allow", allow)
-		if isPreflight(r) {
+		if s.isPreflight(r) {
 			allowPreflight(w.Header(), allow)
 		}
 		w.WriteHeader(http.StatusNoContent)

@@ -7,6 +7,24 @@ import (
 	"docent/shared/apierr"
 )
 
+// toolsOrigin returns the origin of the page that calls the tools and may, such as an inspector of the protocol on the reader's
+// machine; empty: there is none.
+func toolsOrigin(base string, r *http.Request) string {
+	if r.URL.Path != mcpPath || checkOrigin(base, r) != nil {
+		return ""
+	}
+	return r.Header.Get("Origin")
+}
+
+// allowToolsOrigin lets a page that may call the tools read the reply to r, and where to ask for access. It sends a key, no cookie.
+func (s Services) allowToolsOrigin(h http.Header, r *http.Request) {
+	if origin := toolsOrigin(s.BaseURL, r); origin != "" {
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After")
+		h.Add("Vary", "Origin")
+	}
+}
+
 // checkOrigin refuses a request that a web page of another origin made, as the Streamable HTTP
 // transport of the Model Context Protocol demands: such a page can reach a server on its reader's
 // machine by a name that leads there (DNS rebinding). Requests of programs have no Origin, and those

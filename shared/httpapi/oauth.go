@@ -74,19 +74,23 @@ func (h *oauths) routes(api huma.API, m *mux) {
 func allowEveryOrigin(h http.Header) { h.Set("Access-Control-Allow-Origin", "*") }
 
 // isPreflight reports whether a browser asks if a page of another origin may call the authorization
-// server. It asks so before it sends JSON, and without a key.
-func isPreflight(r *http.Request) bool {
-	return r.Method == http.MethodOptions && slices.ContainsFunc(oauthPatterns, func(pattern string) bool {
+// server, or one that may call the tools these. It asks so before it sends JSON, and without a key.
+func (s Services) isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && (toolsOrigin(s.BaseURL, r) != "" || slices.ContainsFunc(oauthPatterns, func(pattern string) bool {
 		_, path, _ := strings.Cut(pattern, " ")
 		return path == r.URL.Path
-	})
+	}))
 }
 
-// allowPreflight answers a preflight request of a page of any origin (Fetch standard section 3.2.2).
+// allowPreflight answers a preflight request of a page of any origin, or of that which h allows already (Fetch standard section 3.2.2).
 func allowPreflight(h http.Header, methods string) {
-	allowEveryOrigin(h)
+	headers := "Authorization, *" // * leaves the key out
+	if h.Get("Access-Control-Allow-Origin") == "" {
+		allowEveryOrigin(h)
+		headers = "*" // the authorization server takes no key
+	}
 	h.Set("Access-Control-Allow-Methods", methods)
-	h.Set("Access-Control-Allow-Headers", "*")
+	h.Set("Access-Control-Allow-Headers", headers)
 	h.Set("Access-Control-Max-Age", "86400")
 }
 

@@ -94,8 +94,8 @@ func TestDocumentsAreListedWhileOthersArePut(t *testing.T) {
 	b.Wait("2 documents put.")
 }
 
-// TestAPutIsToldAloudInOneSentence: a screen reader reads how it went, and not the list of the files again with each of them.
-func TestAPutIsToldAloudInOneSentence(t *testing.T) {
+// TestAScreenReaderAnnouncesAPutInOneSentence: a screen reader reads how it went, and not the list of the files again with each of them.
+func TestAScreenReaderAnnouncesAPutInOneSentence(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
 	newCollection(b, "files", "Files.")
@@ -106,8 +106,8 @@ func TestAPutIsToldAloudInOneSentence(t *testing.T) {
 	}
 }
 
-// TestAFileDroppedBeside: a file that is dropped outside the area for it does not replace the page.
-func TestAFileDroppedBeside(t *testing.T) {
+// TestAFileDroppedOutsideTheTarget: a file that is dropped outside the area for it does not replace the page.
+func TestAFileDroppedOutsideTheTarget(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
 	const dropped = `["dragover", "drop"].every((kind) => {

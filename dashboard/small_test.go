@@ -157,8 +157,8 @@ func TestAReplyOfSomethingElseSaysSo(t *testing.T) {
 	b.Wait("About Docent")
 }
 
-// TestADownloadThatFailsIsNoFile: an error of the API is shown, and not saved as the CSV file.
-func TestADownloadThatFailsIsNoFile(t *testing.T) {
+// TestAFailedDownloadSavesNoFile: an error of the API is shown, and not saved as the CSV file.
+func TestAFailedDownloadSavesNoFile(t *testing.T) {
 	t.Parallel()
 	b, _ := signedIn(t)
 	open(b, "usage")

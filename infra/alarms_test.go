@@ -95,9 +95,9 @@ func TestFailuresOfAModelAreCountedByDocent(t *testing.T) {
 	}
 }
 
-// TestAnEmbeddingModelThatIsAwayIsTold checks the alarm of both providers: it rings within an hour, and not for an outage of some minutes.
+// TestAnUnreachableEmbeddingModelRaisesAnAlarm checks the alarm of both providers: it rings within an hour, and not for an outage of some minutes.
 // A model in the process has none, which would cost.
-func TestAnEmbeddingModelThatIsAwayIsTold(t *testing.T) {
+func TestAnUnreachableEmbeddingModelRaisesAnAlarm(t *testing.T) {
 	t.Parallel()
 	for _, m := range []template{whole(t), compatible(t)} {
 		a := m.of("AWS::CloudWatch::Alarm")["AlarmEmbeddingFailures"]
@@ -199,9 +199,9 @@ func TestTheGuideCountsWhatAlarmsCost(t *testing.T) {
 	}
 }
 
-// TestEveryWorkerThatFailsIsTold checks that each function is watched: those of the API by the gateway's failures, a worker by
+// TestEveryFailingWorkerRaisesAnAlarm checks that each function is watched: those of the API by the gateway's failures, a worker by
 // the age of its messages or by its errors.
-func TestEveryWorkerThatFailsIsTold(t *testing.T) {
+func TestEveryFailingWorkerRaisesAnAlarm(t *testing.T) {
 	t.Parallel()
 	errors := map[string]bool{}
 	plain(t).each(t, "AWS::CloudWatch::Alarm", func(_ *testing.T, name string, r resource) {

@@ -139,7 +139,7 @@ func TestARestoreHasItsRole(t *testing.T) {
 	}
 }
 
-func TestAFailedBackupIsTold(t *testing.T) {
+func TestAFailedBackupSendsMail(t *testing.T) {
 	t.Parallel()
 	rules := whole(t).of("AWS::Events::Rule")
 	for rule, vault := range map[string]string{"FailedBackup": "backupVaultArn", "FailedCopy": "sourceBackupVaultArn"} {

@@ -48,8 +48,8 @@ func TestEveryVariableThatIsSetIsReadAndEveryOneReadIsSet(t *testing.T) {
 
 var reference = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// TestFunctionsStartWithWhatTheyAreTold reads the environment of each function as the function does.
-func TestFunctionsStartWithWhatTheyAreTold(t *testing.T) {
+// TestFunctionsStartWithTheirEnvironment reads the environment of each function as the function does.
+func TestFunctionsStartWithTheirEnvironment(t *testing.T) {
 	t.Parallel()
 	for _, m := range []template{plain(t), whole(t), compatible(t)} {
 		m.each(t, "AWS::Lambda::Function", func(t *testing.T, name string, r resource) {

@@ -108,9 +108,9 @@ func TestTheProviderThatIsMeant(t *testing.T) {
 	}
 }
 
-// TestNothingChangesByWhatIsNotGiven checks that a deployment keeps the values of the one before it, which it reads in the output
+// TestValuesThatAreNotGivenChangeNothing checks that a deployment keeps the values of the one before it, which it reads in the output
 // Settings, and that a value is forgotten when its default is given.
-func TestNothingChangesByWhatIsNotGiven(t *testing.T) {
+func TestValuesThatAreNotGivenChangeNothing(t *testing.T) {
 	t.Parallel()
 	given := map[string]string{"alarmsEmail": "ops@example.com", "rate": "50", "removal": "destroy", "architecture": "x86_64", "dist": "elsewhere", "backupRegion": "eu-west-1"}
 	first, err := parse(given)
@@ -141,7 +141,7 @@ func TestNothingChangesByWhatIsNotGiven(t *testing.T) {
 	}
 }
 
-func TestTheStackSaysWhetherAnybodyIsToldOfAlarms(t *testing.T) {
+func TestTheStackSaysWhetherAlarmsAreSent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		given map[string]string

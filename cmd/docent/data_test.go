@@ -110,9 +110,9 @@ func TestDataThatIsInUseOrMissing(t *testing.T) {
 	}
 }
 
-// TestAFolderWithoutDataIsNoData runs commands on a folder as it is when its disk is not mounted. A backup of nothing
+// TestAFolderWithoutDataIsRefused runs commands on a folder as it is when its disk is not mounted. A backup of nothing
 // would seem to be one, and replace those that are.
-func TestAFolderWithoutDataIsNoData(t *testing.T) {
+func TestAFolderWithoutDataIsRefused(t *testing.T) {
 	t.Parallel()
 	backups := t.TempDir()
 	for _, args := range [][]string{{"backup", backups}, {"backup", "-"}, {"key", "list", "--team", "t"}, {"index", "status"}, {"source", "sync"}, {"signin"}, {"import"}} {

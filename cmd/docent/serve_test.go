@@ -22,7 +22,7 @@ func TestServeRefusesAnAddressBeforeItMakesData(t *testing.T) {
 	}
 }
 
-func TestTheBaseURLIsThatOfTheAPI(t *testing.T) {
+func TestTheBaseURLIsTheAddressOfTheAPI(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"":                              "",

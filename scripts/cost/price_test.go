@@ -144,9 +144,9 @@ func TestTheSettlingOfTokensIsOnTheBill(t *testing.T) {
 	}
 }
 
-// TestTheBillIsThatOfAComputationByHand calculates the stated load line by line, with AWS's prices of January 2026
+// TestTheBillEqualsAComputationByHand calculates the stated load line by line, with AWS's prices of January 2026
 // and the counts of byHand. make cost, with today's counts, may differ by a tenth.
-func TestTheBillIsThatOfAComputationByHand(t *testing.T) {
+func TestTheBillEqualsAComputationByHand(t *testing.T) {
 	t.Parallel()
 	hand := map[string]float64{
 		"gateway": 1 * 3.50, // million requests

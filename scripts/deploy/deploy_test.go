@@ -265,7 +265,7 @@ func TestDestroyNamesTheTablesThatStay(t *testing.T) {
 	}
 }
 
-func TestDeploySaysWhetherAnybodyIsToldOfAlarms(t *testing.T) {
+func TestDeploySaysWhetherAlarmsAreSent(t *testing.T) {
 	for told, want := range map[string]bool{"nobody": true, "ops@example.com": false, "": false} {
 		fake := &cloud{stacks: map[string]string{"CDKToolkit": described("CDKToolkit", "CREATE_COMPLETE", ""),
 			"docent": described("docent", "UPDATE_COMPLETE", "docent", "BaseURL", base, "AlarmsTold", told)}}

@@ -14,8 +14,8 @@ import (
 	"docent/testkit/picture"
 )
 
-// TestTheShapeIsThatOfTheMeasurements compares the laws with the figures that they were taken from.
-func TestTheShapeIsThatOfTheMeasurements(t *testing.T) {
+// TestTheShapeFollowsTheMeasurements compares the laws with the figures that they were taken from.
+func TestTheShapeFollowsTheMeasurements(t *testing.T) {
 	t.Parallel()
 	near := func(name string, got, want float64) {
 		t.Helper()

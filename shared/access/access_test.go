@@ -136,7 +136,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-func TestTokensTellNoRuleFromNobody(t *testing.T) {
+func TestTokensDistinguishNoRuleFromNoReaders(t *testing.T) {
 	t.Parallel()
 	if got := (*access.Rule)(nil).Tokens(); got != nil {
 		t.Errorf("no rule has the tokens %v", got)

@@ -284,9 +284,9 @@ func TestChunksHaveUsageOnlyIfItIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestBackgroundTasksOfAChatProgramAreNoQuestions: they are refused, neither counted nor stored. Questions that look
+// TestBackgroundTasksOfAChatProgramAreRefused: they are refused, neither counted nor stored. Questions that look
 // like them are asked.
-func TestBackgroundTasksOfAChatProgramAreNoQuestions(t *testing.T) {
+func TestBackgroundTasksOfAChatProgramAreRefused(t *testing.T) {
 	t.Parallel()
 	const history = "\n### Chat History:\n<chat_history>\nUSER: How tall is the zebra?\nASSISTANT: 7 metres.\n</chat_history>"
 	for name, c := range map[string]struct {
@@ -443,9 +443,9 @@ func TestAPromptIsAllMessages(t *testing.T) {
 	}
 }
 
-// TestACompletionEndsWhereItIsTold: at max_tokens, with the references whole, and before a stop, also where the stop comes in two events. The
+// TestACompletionEndsAtItsLimitOrStopText: at max_tokens, with the references whole, and before a stop, also where the stop comes in two events. The
 // answer is stored whole.
-func TestACompletionEndsWhereItIsTold(t *testing.T) {
+func TestACompletionEndsAtItsLimitOrStopText(t *testing.T) {
 	t.Parallel()
 	first := intro + "The zebra is 7 metres tall " + zebraRef
 	for name, c := range map[string]struct {

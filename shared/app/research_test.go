@@ -221,9 +221,9 @@ func TestInstructionNeverWidens(t *testing.T) {
 // reference matches the number of a reference in an answer, and its link if it has one.
 var reference = regexp.MustCompile(`(?:\(|, )(?:\[(\d+)\]\(([^)]*)\)|(\d+)\))`)
 
-// TestNumbersOfResearchAreThoseOfItsSources: a reference has the place of its document in the sources, however the
+// TestNumbersOfResearchAreInItsSources: a reference has the place of its document in the sources, however the
 // answer is made, in the reply, in the stream and in the text for agents.
-func TestNumbersOfResearchAreThoseOfItsSources(t *testing.T) {
+func TestNumbersOfResearchAreInItsSources(t *testing.T) {
 	t.Parallel()
 	const (
 		both  = "How tall is the zebra, and how much does the okapi weigh?"

@@ -301,8 +301,8 @@ func TestWhatAResponseCannotBeIsRefused(t *testing.T) {
 	h.must(200, "POST", "/responses", asked(q, "tool_choice", map[string]any{"type": "allowed_tools", "mode": "auto", "tools": []any{}}))
 }
 
-// TestAResponseEndsWhereItIsTold: it is incomplete then, and its references are whole.
-func TestAResponseEndsWhereItIsTold(t *testing.T) {
+// TestAResponseEndsAtItsTokenLimit: it is incomplete then, and its references are whole.
+func TestAResponseEndsAtItsTokenLimit(t *testing.T) {
 	t.Parallel()
 	h := zebraHome(t, []string{"The zebra is 7 metres tall [1].", " It sleeps standing [1].", " It eats grass [1]."})
 	whole := decodedResponse(t, h.must(200, "POST", "/responses", asked("How tall is the zebra?", "max_output_tokens", 3)).body)

@@ -295,7 +295,7 @@ func TestAnUploadSurvivesTheProcess(t *testing.T) {
 	f.do("PUT", "/documents", put, 200, nil)
 }
 
-func TestTheOriginOfUploadsIsThatOfTheirAddresses(t *testing.T) {
+func TestTheOriginOfUploadsMatchesTheirAddresses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ endpoint, bucket, want string }{
 		{"", "docent-segments", "https://docent-segments.s3.eu-central-1.amazonaws.com"},

@@ -11,7 +11,7 @@ import (
 	"docent/shared/pending/pendingtest"
 )
 
-func TestEndpointsAreToldOfIndexing(t *testing.T) {
+func TestEndpointsGetIndexing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		topics          pending.Topics

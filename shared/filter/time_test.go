@@ -8,7 +8,7 @@ import (
 )
 
 // What only looks like a time is a string: it is never compared as a time, and refused as a bound.
-func TestTimesAreThoseOfRFC3339(t *testing.T) {
+func TestTimesFollowRFC3339(t *testing.T) {
 	t.Parallel()
 	for text, isTime := range map[string]bool{
 		"2026-11-01": true, "2026-11-01T01:00:00Z": true, "2026-11-01T01:00:00.123456789+14:00": true, "2024-02-29": true, "0000-01-01": true,

@@ -98,7 +98,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-func TestLittleTimeAsksNobody(t *testing.T) {
+func TestWithLittleTimeNoModelIsAsked(t *testing.T) {
 	t.Parallel()
 	w := &llm.Writer{Model: model(func(context.Context, llm.Request) (llm.Draft, error) {
 		t.Error("asked")

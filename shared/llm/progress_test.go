@@ -8,9 +8,9 @@ import (
 	"docent/shared/llm"
 )
 
-// TestVerifiedSentencesAreToldAsTheyEnd gives a writer drafts that grow, as text with marks and as
+// TestVerifiedSentencesAreSentAsTheyEnd gives a writer drafts that grow, as text with marks and as
 // blocks with their sources.
-func TestVerifiedSentencesAreToldAsTheyEnd(t *testing.T) {
+func TestVerifiedSentencesAreSentAsTheyEnd(t *testing.T) {
 	t.Parallel()
 	passages := []llm.Passage{{Document: "1", Text: "Roll back within 24 hours."}, {Document: "2", Text: "Tell the release manager before a rollback."}}
 	first, second := "Roll back within 24 hours.", " Tell the release manager."

@@ -10,7 +10,7 @@ import (
 	"docent/shared/pause"
 )
 
-func TestWaitsAsLongAsItIsTold(t *testing.T) {
+func TestForWaitsTheWholeTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

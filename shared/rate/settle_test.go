@@ -140,7 +140,7 @@ func (brokenStore) Add(context.Context, table.Add) (table.Item, error) {
 }
 
 // Without the table each container counts alone.
-func TestAFailedSettlementIsNoRefusal(t *testing.T) {
+func TestAFailedSettlementRefusesNoRequest(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1, 10)
 	l := f.containers[0]

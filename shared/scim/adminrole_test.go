@@ -237,9 +237,9 @@ func TestTwoAdminsWhoLeaveAtOnce(t *testing.T) {
 	})
 }
 
-// TestAnAdminWhoLeavesMeanwhileDoesNotCount: the write is conditional on what was read of the
+// TestAnAdminWhoLeavesAtTheSameTimeDoesNotCount: the write is conditional on what was read of the
 // other admin.
-func TestAnAdminWhoLeavesMeanwhileDoesNotCount(t *testing.T) {
+func TestAnAdminWhoLeavesAtTheSameTimeDoesNotCount(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"DELETE", "PATCH active", "PUT active", "the key"} {
 		s, w := newWatched(t)

@@ -251,7 +251,7 @@ func TestHard13ProjectionEverywhere(t *testing.T) {
 	s.has(path+"?excludedAttributes=id,schemas,userName", `"id"`, `"schemas"`, "!userName", "!password")
 }
 
-func TestHard14PagingTellsTheTruth(t *testing.T) {
+func TestHard14PagingCountsRight(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	s.people(6)

@@ -53,7 +53,7 @@ func TestACompoundCountsOnceWithItsParts(t *testing.T) {
 	}
 }
 
-func TestACompoundThatNothingHoldsChangesNothing(t *testing.T) {
+func TestACompoundInNoDocumentChangesNothing(t *testing.T) {
 	t.Parallel()
 	a := answerTo(t, "zebra grass", "t", "The zebra eats grass.")
 	if !strings.Contains(a.Markdown, "**The zebra eats grass.**") {

@@ -8,8 +8,8 @@ import (
 	"docent/shared/search/text"
 )
 
-// TestASegmentThatFitsWithNoneHoldsUpNoMerge: the oldest segment of a level may be as large as a merge makes them.
-func TestASegmentThatFitsWithNoneHoldsUpNoMerge(t *testing.T) {
+// TestASegmentThatCannotBeMergedDoesNotHoldUpOthers: the oldest segment of a level may be as large as a merge makes them.
+func TestASegmentThatCannotBeMergedDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	f := family{source: "wiki", space: Documentation}
 	sized := func(megabytes ...int) (records []record) {

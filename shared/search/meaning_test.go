@@ -249,8 +249,8 @@ func (e refusing) Embed(ctx context.Context, texts []string, p embed.Purpose) ([
 	return e.topics.Embed(ctx, texts, p)
 }
 
-// TestATextThatTheModelRefusesHoldsUpNoOther: it is found by its words, as if it had no vector.
-func TestATextThatTheModelRefusesHoldsUpNoOther(t *testing.T) {
+// TestATextThatTheModelRefusesDoesNotHoldUpOthers: it is found by its words, as if it had no vector.
+func TestATextThatTheModelRefusesDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	x, lib, e := newMeaningIndex(t)
 	x.Embedder = refusing{e}

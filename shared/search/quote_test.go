@@ -348,7 +348,7 @@ func TestFurtherBlocksAnswerToo(t *testing.T) {
 	}
 }
 
-func TestAskingWhenPrefersWhatTellsATime(t *testing.T) {
+func TestAWhenQuestionPrefersTextWithATime(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ name, told string }{
 		{"a time of day", "It is reset at midnight, as every quota of a team is."},

@@ -96,7 +96,7 @@ func plainScores(docs []search.Document, question string, k1, b, weight, missing
 	return scores
 }
 
-func TestScoresAreThoseOfTheFormulas(t *testing.T) {
+func TestScoresFollowTheFormulas(t *testing.T) {
 	t.Parallel()
 	words := strings.Fields("zebra lion grass water stone runTime parse north south the of")
 	text := rapid.Custom(func(rt *rapid.T) string {

@@ -43,10 +43,10 @@ const (
 	proofSource     = "5d1c1c5e-0000-4000-8000-000000000002"
 )
 
-// TestARebuildEndsBesideIngest rebuilds a source of an older analysis, whose workers are
+// TestARebuildEndsWhileDocumentsAreIndexed rebuilds a source of an older analysis, whose workers are
 // killed at random, while documents are put. With BENCH_FULL=1 the source has 200,000
 // documents, which takes some minutes.
-func TestARebuildEndsBesideIngest(t *testing.T) {
+func TestARebuildEndsWhileDocumentsAreIndexed(t *testing.T) {
 	t.Parallel()
 	documents := 5000
 	if os.Getenv("BENCH_FULL") == "1" {

@@ -42,7 +42,7 @@ func TestMisspeltWordsAreFound(t *testing.T) {
 	}
 }
 
-func TestMisspeltWordsOfOtherSourcesHelpNobody(t *testing.T) {
+func TestMisspeltWordsOfOtherSourcesAreNotUsed(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)
 	publish(t, x, lib, doc("wiki", "a", "zebra", 1), doc("guide", "b", "government", 1))

@@ -235,8 +235,8 @@ func TestASlowEndpointTakesOneWorker(t *testing.T) {
 	}
 }
 
-// TestOneEventThatFailsHoldsUpNoOther has a receiver that never takes one event.
-func TestOneEventThatFailsHoldsUpNoOther(t *testing.T) {
+// TestAFailingEventDoesNotHoldUpOthers has a receiver that never takes one event.
+func TestAFailingEventDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	e := w.endpoint("https://a.test/", "answer.asked")

@@ -117,7 +117,7 @@ func start(t *testing.T, o lambdarun.Options) *lambdarun.Function {
 	return f
 }
 
-func TestProcessIsToldWhatLambdaTells(t *testing.T) {
+func TestTheProcessGetsTheEnvironmentOfLambda(t *testing.T) {
 	t.Parallel()
 	f := start(t, lambdarun.Options{Name: "answers", Env: map[string]string{"MINE": "yes"}, MemoryMB: 1024, Timeout: 20 * time.Second})
 	var got struct {

@@ -26,7 +26,7 @@ func zip(text string) string {
 	return packed.String()
 }
 
-func TestEventsAreThoseOfARESTAPI(t *testing.T) {
+func TestTheEventsOfARESTAPI(t *testing.T) {
 	t.Parallel()
 	ok := events.APIGatewayProxyResponse{StatusCode: 204}
 	var e events.APIGatewayProxyRequest
@@ -169,7 +169,7 @@ func TestWhatTheGatewayAnswersItself(t *testing.T) {
 	}
 }
 
-func TestResponsesAreThoseOfARESTAPI(t *testing.T) {
+func TestTheResponsesOfARESTAPI(t *testing.T) {
 	t.Parallel()
 	g := &lambdarun.Gateway{Binary: []string{"image/png"}, Functions: map[string]lambdarun.Invoker{
 		"documents": answering(events.APIGatewayProxyResponse{StatusCode: 401, Body: "aGk=", IsBase64Encoded: true,

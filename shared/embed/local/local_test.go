@@ -56,7 +56,7 @@ func (s sample) want(t *testing.T) embed.Vector {
 	return v
 }
 
-func TestVectorsAreThoseOfFloats(t *testing.T) {
+func TestVectorsEqualThoseComputedWithFloats(t *testing.T) {
 	t.Parallel()
 	folder := weights.Folder(t)
 	for _, kernels := range kernel.Sets() {

@@ -12,7 +12,7 @@ import (
 )
 
 // Queries share the places of pages in a cache that has room for few of them, so each forgets what others are about to read.
-func TestPagesForgottenMeanwhileAreReadAgain(t *testing.T) {
+func TestPagesForgottenInTheMeantimeAreReadAgain(t *testing.T) {
 	t.Parallel()
 	docs := make([]document, 400)
 	for i := range docs {

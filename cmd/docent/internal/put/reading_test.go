@@ -53,7 +53,7 @@ func TestAFileWhoseTextCannotBeReadFailsWithItsReason(t *testing.T) {
 	b.run(0, 2, 0)
 }
 
-func TestWhatAFileLacksIsWarnedOf(t *testing.T) {
+func TestAWarningNamesWhatAFileLacks(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.write("scan.pdf", "%PDF-scan")
@@ -68,7 +68,7 @@ func TestWhatAFileLacksIsWarnedOf(t *testing.T) {
 	}
 }
 
-func TestAFileThatWasNotWaitedForIsToldOfByTheNextRun(t *testing.T) {
+func TestTheNextRunReportsAFileThatWasNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -10,7 +10,7 @@ import (
 	"docent/cmd/docent/internal/put"
 )
 
-func TestANameThatNobodyHasIsWarnedOfOnce(t *testing.T) {
+func TestAnUnknownNameIsWarnedOfOnce(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "a.md", "b.md")
 	b.config.Access = &client.Access{Users: []string{"nobody@x.y", "ada"}, Groups: []string{"HR"}}

@@ -85,7 +85,7 @@ func TestAReplacedKeyIsSentWithinFiveMinutes(t *testing.T) {
 	asks("second") // if the parameter cannot be read again, the old key is used
 }
 
-func TestNobodyIsAskedWithoutAKeyThatWasKeptSecret(t *testing.T) {
+func TestWithoutItsSecretKeyNoModelIsAsked(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(*parameter){
 		"in clear": func(p *parameter) { p.set("SECRET", types.ParameterTypeString) },

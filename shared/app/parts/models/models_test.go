@@ -11,7 +11,7 @@ import (
 	"docent/shared/llm/llmtest"
 )
 
-func TestTheModelsAddressGoesBeforeThatOfAWS(t *testing.T) {
+func TestTheModelsAddressPrecedesTheOneOfAWS(t *testing.T) {
 	t.Parallel()
 	server := llmtest.Start(t)
 	server.Now(llmtest.Says, "Run undo [1].")

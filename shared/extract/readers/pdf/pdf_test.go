@@ -175,7 +175,7 @@ func TestHeadersThatDifferAreNoHeadings(t *testing.T) {
 	}
 }
 
-func TestHeadersBesideTheTextAreNotWithinIt(t *testing.T) {
+func TestHeadersNextToTheTextAreNotWithinIt(t *testing.T) {
 	t.Parallel()
 	var pages []string
 	for i := range 4 {

@@ -17,9 +17,9 @@ import (
 	"docent/shared/usage"
 )
 
-// TestBoundsAreThoseOfTheAreas compares the bounds in the tags of inputs, which cannot name a
+// TestBoundsEqualTheConstantsOfTheAreas compares the bounds in the tags of inputs, which cannot name a
 // constant, with the constants of the areas.
-func TestBoundsAreThoseOfTheAreas(t *testing.T) {
+func TestBoundsEqualTheConstantsOfTheAreas(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		operation, field string

@@ -24,8 +24,8 @@ func TestACompressedBodyOfAnySizeIsReadWhole(t *testing.T) {
 	}
 }
 
-// TestATrailerThatLiesIsRefused names fewer and more bytes than there are.
-func TestATrailerThatLiesIsRefused(t *testing.T) {
+// TestAWrongGzipTrailerIsRefused names fewer and more bytes than there are.
+func TestAWrongGzipTrailerIsRefused(t *testing.T) {
 	t.Parallel()
 	const size = 3 << 20
 	for _, named := range []uint32{0, size - 1, size + 1, 1<<32 - 1} {

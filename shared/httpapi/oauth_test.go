@@ -323,7 +323,7 @@ func TestRegistrationOfPrograms(t *testing.T) {
 }
 
 // Where no operation requires a key, another method is refused for itself and not for a missing key.
-func TestAWrongMethodWithoutAKeyIsSaid(t *testing.T) {
+func TestAWrongMethodWithoutAKeyIs405(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	for _, path := range []string{"/oauth/token", "/oauth/register"} {

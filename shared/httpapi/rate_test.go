@@ -50,9 +50,9 @@ func TestACostlyRequestCountsAsSeveral(t *testing.T) {
 	}
 }
 
-// TestALoudTeamIsToldWhenToComeBack: every surface counts and says it in its own form, and the
+// TestALoudTeamLearnsWhenToRetry: every surface counts and says it in its own form, and the
 // others do not notice.
-func TestALoudTeamIsToldWhenToComeBack(t *testing.T) {
+func TestALoudTeamLearnsWhenToRetry(t *testing.T) {
 	t.Parallel()
 	a := newLimited(t, 2)
 	loud, quiet := a.provisioned("loud"), a.newTenant("quiet")

@@ -71,8 +71,8 @@ func TestRefusedToolsAreCountedAsRefused(t *testing.T) {
 	}
 }
 
-// TestEachOperationThatAKeyLacksIsToldApart: in usage and in the feed, where one refusal does not hide another.
-func TestEachOperationThatAKeyLacksIsToldApart(t *testing.T) {
+// TestEachRefusedOperationIsReportedSeparately: in usage and in the feed, where one refusal does not hide another.
+func TestEachRefusedOperationIsReportedSeparately(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	acme := a.newTenant("acme")

@@ -111,7 +111,7 @@ func TestSecurityEventsGoOnlyWhereTheScopeAuditSendsThem(t *testing.T) {
 	}
 }
 
-func TestATeamHasAtMostSoManyWebhookEndpoints(t *testing.T) {
+func TestATeamHasALimitOfWebhookEndpoints(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	acme := a.newTenant("acme")

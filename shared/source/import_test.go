@@ -65,7 +65,7 @@ func TestAnImportMayBeSentAgain(t *testing.T) {
 	}
 }
 
-func TestAnImportWithoutItemsIsNoSync(t *testing.T) {
+func TestAnImportWithoutItemsCountsAsNoSync(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	if result := l.importLines(l.id, "", "[]"); result.Accepted != 0 || result.Rejected != 1 {

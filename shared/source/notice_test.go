@@ -10,7 +10,7 @@ import (
 	"docent/shared/source"
 )
 
-func TestEndpointsAreToldOfFailedSyncs(t *testing.T) {
+func TestEndpointsGetFailedSyncs(t *testing.T) {
 	t.Parallel()
 	for name, topics := range map[string]pending.Topics{"wanted": pending.AboutSources, "not wanted": pending.AboutIndexed} {
 		t.Run(name, func(t *testing.T) {

@@ -293,9 +293,8 @@ func TestInvalidItemsAreLeftOutAndShown(t *testing.T) {
 	}
 }
 
-// TestAnItemThatBecomesInvalidIsRemoved: who reads what is stored of it was decided by an earlier version.
-// TestAnItemOfWhichNobodySaysWhetherItIsDeleted does not keep its part from being read for ever: it stays, and the next full scan asks again.
-func TestAnItemOfWhichNobodySaysWhetherItIsDeleted(t *testing.T) {
+// TestAnItemWhoseDeletionTheProviderNeverConfirms does not block its part for ever: it stays, and the next full scan asks again.
+func TestAnItemWhoseDeletionTheProviderNeverConfirms(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
 	l.mustSync()
@@ -389,6 +388,7 @@ func TestWhatIsAskedAboutIsNotAskedAgain(t *testing.T) {
 	}
 }
 
+// TestAnItemThatBecomesInvalidIsRemoved: its earlier version would keep readers who may no longer be allowed to read it.
 func TestAnItemThatBecomesInvalidIsRemoved(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())
@@ -467,7 +467,7 @@ func TestANoticeShowsUntilItIsOver(t *testing.T) {
 	}
 }
 
-func TestAFailureIsShownBesideANoticeOfTheSameCode(t *testing.T) {
+func TestAFailureIsShownInAdditionToANoticeOfTheSameCode(t *testing.T) {
 	t.Parallel()
 	p := newShelf()
 	p.notice = &source.SyncError{Code: source.Renamed, Detail: "a is called b now."}

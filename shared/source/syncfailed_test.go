@@ -159,8 +159,8 @@ func failingLibrary(t *testing.T, f *failing) *library {
 	return l
 }
 
-// TestNoNumberOfFailingItemsHoldsUpTheOthers: the first sync says that one fails. The second one goes on without all that do.
-func TestNoNumberOfFailingItemsHoldsUpTheOthers(t *testing.T) {
+// TestManyFailingItemsDoNotHoldUpOthers: the first sync says that one fails. The second one goes on without all that do.
+func TestManyFailingItemsDoNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{2, 120} {
 		f := &failing{items: n + 1, broken: map[string]bool{}, text: "Text.", reader: "ada"}

@@ -36,9 +36,9 @@ func (s *site) syncAfter(d time.Duration, code, detail string) {
 	}
 }
 
-// TestAFileThatFailsHoldsUpNoOther: it fails one sync. Then the earlier one stays, read by whom its page admits now, and each sync
+// TestAFailingFileDoesNotHoldUpOthers: it fails one sync. Then the earlier one stays, read by whom its page admits now, and each sync
 // tries again.
-func TestAFileThatFailsHoldsUpNoOther(t *testing.T) {
+func TestAFailingFileDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, cloud bool) {
 		s := newSite(t, cloud, nil)
@@ -78,8 +78,8 @@ func TestAFileThatFailsHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// TestAPageWhoseReadersFailHoldsUpNoOther: it fails one sync. Then nobody reads what is below it, until it is known who may.
-func TestAPageWhoseReadersFailHoldsUpNoOther(t *testing.T) {
+// TestAPageWhoseReadersFailDoesNotHoldUpOthers: it fails one sync. Then nobody reads what is below it, until it is known who may.
+func TestAPageWhoseReadersFailDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, cloud bool) {
 		s := newSite(t, cloud, nil)
@@ -123,9 +123,9 @@ func TestANameThatFailsIsLeftOut(t *testing.T) {
 	})
 }
 
-// TestAGroupWhoseMembersFailHoldsUpOnlyWhatDependsOnIt: it fails one sync. Then nobody reads the pages that are limited to it, until its
+// TestAGroupWhoseMembersFailHoldsUpOnlyItsDependents: it fails one sync. Then nobody reads the pages that are limited to it, until its
 // members can be read.
-func TestAGroupWhoseMembersFailHoldsUpOnlyWhatDependsOnIt(t *testing.T) {
+func TestAGroupWhoseMembersFailHoldsUpOnlyItsDependents(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, cloud bool) {
 		s := newSite(t, cloud, nil)
@@ -158,9 +158,9 @@ func TestAGroupWhoseMembersFailHoldsUpOnlyWhatDependsOnIt(t *testing.T) {
 	})
 }
 
-// TestAPageThatLetsTheSearchFailHoldsUpNoOther: whatever Confluence fails to return of one page, or of several at a time, the others
+// TestAPageThatFailsTheSearchDoesNotHoldUpOthers: whatever Confluence fails to return of one page, or of several at a time, the others
 // and what is on them are read. Nobody reads what depends on readers that are not known.
-func TestAPageThatLetsTheSearchFailHoldsUpNoOther(t *testing.T) {
+func TestAPageThatFailsTheSearchDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		expansion string // that fails for page 2
@@ -326,8 +326,8 @@ func (h hanging) RoundTrip(q *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// TestASearchThatIsNeverAnsweredHoldsUpNoOther: one of its results lets it hang.
-func TestASearchThatIsNeverAnsweredHoldsUpNoOther(t *testing.T) {
+// TestASearchWithoutReplyDoesNotHoldUpOthers: one of its results lets it hang.
+func TestASearchWithoutReplyDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, cloud bool) {
 		s := newSite(t, cloud, nil)
@@ -428,9 +428,9 @@ func TestAPageOfResultsThatTakesLongerThanATurnIsReadInSeveral(t *testing.T) {
 	}
 }
 
-// TestWhatAGroupHasClosedIsOpened although its members can be read again in the same full scan, after an interruption: what was read before is
+// TestItemsOfAGroupAreReadableAgainWhenItCanBeRead although its members can be read again in the same full scan, after an interruption: what was read before is
 // opened by another one, and not only when the next one is due.
-func TestWhatAGroupHasClosedIsOpened(t *testing.T) {
+func TestItemsOfAGroupAreReadableAgainWhenItCanBeRead(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, cloud bool) {
 		s := newSite(t, cloud, nil)

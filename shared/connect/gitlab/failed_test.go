@@ -14,9 +14,9 @@ import (
 	"docent/shared/source"
 )
 
-// TestARecordWhoseCommentsFailHoldsUpNoOther: it fails one sync, which says which record it is. Then only what else is known of it is
+// TestARecordWhoseCommentsFailDoesNotHoldUpOthers: it fails one sync, which says which record it is. Then only what else is known of it is
 // read, and each sync tries again.
-func TestARecordWhoseCommentsFailHoldsUpNoOther(t *testing.T) {
+func TestARecordWhoseCommentsFailDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]int{"a failure": 500, "a refusal": 422} {
 		t.Run(name, func(t *testing.T) {

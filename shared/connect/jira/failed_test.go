@@ -12,9 +12,9 @@ import (
 	"docent/shared/source"
 )
 
-// TestAnIssueWhoseCommentsFailHoldsUpNoOther: it fails one sync. Then the issue is stored with the comments that came with it. The
+// TestAnIssueWhoseCommentsFailDoesNotHoldUpOthers: it fails one sync. Then the issue is stored with the comments that came with it. The
 // others stay, hidden once something has changed, until they can be read.
-func TestAnIssueWhoseCommentsFailHoldsUpNoOther(t *testing.T) {
+func TestAnIssueWhoseCommentsFailDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]int{"a failure": 500, "a refusal": 422} {
 		t.Run(name, func(t *testing.T) {
@@ -168,9 +168,9 @@ func TestCommentsThatMayNotBeReadAreHidden(t *testing.T) {
 	})
 }
 
-// TestALookupThatFailsHoldsUpOnlyWhatDependsOnIt: it fails one sync. Then what depends on it is read by nobody but team keys, until it can
+// TestAFailingLookupHoldsUpOnlyItsDependents: it fails one sync. Then what depends on it is read by nobody but team keys, until it can
 // be looked up again.
-func TestALookupThatFailsHoldsUpOnlyWhatDependsOnIt(t *testing.T) {
+func TestAFailingLookupHoldsUpOnlyItsDependents(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		path    string
@@ -245,9 +245,9 @@ func TestALookupThatFailsHoldsUpOnlyWhatDependsOnIt(t *testing.T) {
 	}
 }
 
-// TestWhatALookupHasClosedIsOpened although the lookup succeeds in the same full scan, after an interruption: what was read before is opened
+// TestItemsAreReadableAgainWhenTheirLookupSucceeds although the lookup succeeds in the same full scan, after an interruption: what was read before is opened
 // by another one, and not only when the next one is due.
-func TestWhatALookupHasClosedIsOpened(t *testing.T) {
+func TestItemsAreReadableAgainWhenTheirLookupSucceeds(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, cloud bool) {
 		s := newSite(t, cloud, nil)

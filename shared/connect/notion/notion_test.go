@@ -159,7 +159,7 @@ func TestPagesAndDatabases(t *testing.T) {
 	}
 }
 
-func TestNobodyReadsWhatNotionDoesNotTell(t *testing.T) {
+func TestTheAccessSettingDecidesWhoReadsNotion(t *testing.T) {
 	t.Parallel()
 	r := read(t, notiontest.NewPage(1, "Home"))
 	r.settings["access"] = "nobody"
@@ -421,8 +421,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestAPageThatKeepsFailingHoldsUpNoOther: it is tried twice, and then once by each sync until it can be read.
-func TestAPageThatKeepsFailingHoldsUpNoOther(t *testing.T) {
+// TestAPageThatKeepsFailingDoesNotHoldUpOthers: it is tried twice, and then once by each sync until it can be read.
+func TestAPageThatKeepsFailingDoesNotHoldUpOthers(t *testing.T) {
 	t.Parallel()
 	r := read(t, notiontest.NewPage(1, "First"), notiontest.NewPage(2, "Broken"), notiontest.NewPage(3, "Last"))
 	r.server.Before(func(path string, w http.ResponseWriter) bool {
@@ -523,7 +523,7 @@ func deadlineOf(ctx context.Context) time.Time {
 	return deadline
 }
 
-func TestACursorThatIsNoLongerValid(t *testing.T) {
+func TestAnExpiredCursor(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	for n := range 150 {

@@ -75,9 +75,9 @@ func slackMessage(seconds int, text string) slacktest.Message {
 	return slacktest.Message{Type: "message", User: "U1", Text: text, TS: fmt.Sprintf("%d.000100", 1780000000+seconds)}
 }
 
-// TestASlackFileThatFailsHoldsUpNoMessage: the channel goes on without it after its second failure and says so. Each later sync tries it
+// TestAFailingSlackFileHoldsUpNoMessage: the channel goes on without it after its second failure and says so. Each later sync tries it
 // again, also when its message is long behind, and reads it when it can be downloaded.
-func TestASlackFileThatFailsHoldsUpNoMessage(t *testing.T) {
+func TestAFailingSlackFileHoldsUpNoMessage(t *testing.T) {
 	t.Parallel()
 	server := slacktest.New(t)
 	pdf := func(id string) []slacktest.File {

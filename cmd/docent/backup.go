@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"docent/shared/app"
@@ -71,7 +72,7 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 func (c *backupCmd) file(con *console) (string, error) {
 	file := c.To
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		removeLeft(file, con.now())
+		removeLeft(file, ".docent-*.tar"+unfinished, con.now())
 		file = filepath.Join(file, "docent-"+con.now().UTC().Format("20060102T150405Z")+".tar")
 	}
 	if err := c.outside(file); err != nil {
@@ -80,20 +81,33 @@ func (c *backupCmd) file(con *console) (string, error) {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return "", errors.Join(fmt.Errorf("%s exists already; name another file", file), err)
 	}
+	removeLeft(filepath.Dir(file), literal.Replace("."+filepath.Base(file))+unfinished, con.now())
 	return file, nil
 }
 
-// leftAfter is the time after its last write at which an unfinished backup counts as left by a killed process.
+// literal makes a pattern of filepath.Match that matches a name alone. Windows has no such names, and no such escapes.
+var literal = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
+
+// leftAfter is the time after its last write at which an unfinished backup counts as left by a killed process, where isHeld cannot
+// say so.
 const leftAfter = 24 * time.Hour
 
-// removeLeft removes the unfinished backups that killed processes left in a folder. They are hidden, and as large as the
-// data. What cannot be removed does not stop a new backup.
-func removeLeft(folder string, now time.Time) {
+// removeLeft removes the unfinished backups that match a pattern and that killed processes left in a folder. They are hidden, and as
+// large as the data. What cannot be removed does not stop a new backup.
+func removeLeft(folder, pattern string, now time.Time) {
 	entries, _ := os.ReadDir(folder)
 	for _, e := range entries {
 		info, err := e.Info()
-		if ours, _ := filepath.Match(".docent-*.tar"+unfinished, e.Name()); ours && err == nil && now.Sub(info.ModTime()) > leftAfter {
-			_ = os.Remove(filepath.Join(folder, e.Name()))
+		if ours, _ := filepath.Match(pattern, e.Name()); !ours || err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		path := filepath.Join(folder, e.Name())
+		held, err := isHeld(path)
+		if err != nil {
+			held = now.Sub(info.ModTime()) <= leftAfter
+		}
+		if !held {
+			_ = os.Remove(path)
 		}
 	}
 }
@@ -125,7 +139,7 @@ const unfinished = ".unfinished-*"
 
 // writeBackup writes a new file by write. The file has its name only when it is complete and on disk.
 func writeBackup(file string, write func(io.Writer) (app.BackupReport, error)) (report app.BackupReport, err error) {
-	temporary, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+unfinished) // with mode 0600
+	temporary, err := newUnfinished(file)
 	if err != nil {
 		return report, fmt.Errorf("write the backup: %w", err)
 	}
@@ -142,6 +156,21 @@ func writeBackup(file string, write func(io.Writer) (app.BackupReport, error)) (
 		return report, fmt.Errorf("write the backup: %w", err)
 	}
 	return report, nil
+}
+
+// newUnfinished returns a new file, which no other process takes for one that was left, to be renamed to file.
+func newUnfinished(file string) (*os.File, error) {
+	for {
+		f, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+unfinished) // with mode 0600
+		if err != nil {
+			return nil, err
+		}
+		_ = hold(f) // where a folder does not support it, its age protects the file
+		if _, err := os.Lstat(f.Name()); !errors.Is(err, fs.ErrNotExist) {
+			return f, nil
+		}
+		_ = f.Close() // another backup removed it before it was held
+	}
 }
 
 type restoreCmd struct {

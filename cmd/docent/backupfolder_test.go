@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"docent/shared/app"
 )
 
 func TestABackupIsNotInTheDataFolderAndNotCutOff(t *testing.T) {
@@ -33,30 +36,69 @@ func TestABackupIsNotInTheDataFolderAndNotCutOff(t *testing.T) {
 	}
 }
 
-func TestUnfinishedBackupsAreRemovedLater(t *testing.T) {
+// TestTheNextBackupRemovesWhatAKilledOneLeft: but nothing that a running process writes, and nothing of another name.
+func TestTheNextBackupRemovesWhatAKilledOneLeft(t *testing.T) {
 	t.Parallel()
 	o := newFixture(t)
 	o.closeOnce()
-	folder := t.TempDir()
-	for name, age := range map[string]time.Duration{
-		".docent-20261101T020000Z.tar.unfinished-1": 48 * time.Hour, ".docent-20261125T020000Z.tar.unfinished-2": time.Hour,
-		"docent-20261101T020000Z.tar": 48 * time.Hour, ".other.tar.unfinished-3": 48 * time.Hour,
+	for name, c := range map[string]struct {
+		to         string // in the folder
+		left, held string
+		stays      []string
+	}{
+		"a folder": {"", ".docent-20261101T020000Z.tar.unfinished-1", ".docent-20261125T020000Z.tar.unfinished-2",
+			[]string{"docent-20261101T020000Z.tar", ".other.tar.unfinished-3"}},
+		"a file": {"b[1].tar", ".b[1].tar.unfinished-1", ".b[1].tar.unfinished-2",
+			[]string{".b1.tar.unfinished-1", ".docent-20261101T020000Z.tar.unfinished-1", ".b[1].tar"}},
 	} {
-		at := time.Now().Add(-age)
-		if err := errors.Join(os.WriteFile(filepath.Join(folder, name), nil, 0o600), os.Chtimes(filepath.Join(folder, name), at, at)); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			folder := t.TempDir()
+			for _, file := range append(c.stays, c.left, c.held) {
+				if err := os.WriteFile(filepath.Join(folder, file), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := time.Now().Add(-2 * leftAfter) // where no file can be held
+			if err := os.Chtimes(filepath.Join(folder, c.left), before, before); err != nil {
+				t.Fatal(err)
+			}
+			writing, err := os.Open(filepath.Join(folder, c.held))
+			if err == nil {
+				err = hold(writing)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if status, _, errOut := docent(t, "backup", "--data", o.dir, filepath.Join(folder, c.to)); status != 0 {
+				t.Fatal(errOut)
+			}
+			if err := writing.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range append(c.stays, c.held) {
+				if _, err := os.Lstat(filepath.Join(folder, file)); err != nil {
+					t.Error(err)
+				}
+			}
+			if _, err := os.Lstat(filepath.Join(folder, c.left)); err == nil {
+				t.Errorf("%s is left", c.left)
+			}
+		})
 	}
-	if status, _, errOut := docent(t, "backup", "--data", o.dir, folder); status != 0 {
-		t.Fatal(errOut)
-	}
-	entries, err := os.ReadDir(folder)
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	if err != nil || len(names) != 4 || names[0] != ".docent-20261125T020000Z.tar.unfinished-2" || names[1] != ".other.tar.unfinished-3" {
-		t.Errorf("left %q, %v", names, err)
+}
+
+// TestABackupHoldsItsFile: the next backup to the same name must not remove it.
+func TestABackupHoldsItsFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "b.tar")
+	_, err := writeBackup(file, func(w io.Writer) (app.BackupReport, error) {
+		removeLeft(filepath.Dir(file), ".b.tar"+unfinished, time.Now())
+		_, err := io.WriteString(w, "content")
+		return app.BackupReport{}, err
+	})
+	if content, readErr := os.ReadFile(file); err != nil || string(content) != "content" {
+		t.Errorf("%q, %v, %v", content, err, readErr)
 	}
 }
 

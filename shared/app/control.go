@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"docent/shared/blob/dir"
+	"docent/shared/pending"
 )
 
 // controlSocket is a socket in the data directory, by which commands reach the server that
@@ -61,7 +62,7 @@ func (l *Local) sendBackup(w http.ResponseWriter, r *http.Request, log *slog.Log
 		http.Error(w, "another backup is in progress", http.StatusConflict)
 		return
 	}
-	log.ErrorContext(r.Context(), "backup failed", "err", err)
+	logBroken(r.Context(), log, "backup failed", err)
 	panic(http.ErrAbortHandler) // the reader sees that the end is missing
 }
 
@@ -74,9 +75,18 @@ func (l *Local) sendDatabase(w http.ResponseWriter, r *http.Request, log *slog.L
 		return err
 	})
 	if err != nil {
-		log.ErrorContext(r.Context(), "the database was not copied", "err", err)
+		logBroken(r.Context(), log, "the database was not copied", err)
 		panic(http.ErrAbortHandler)
 	}
+}
+
+// logBroken logs why a command did not get all. That it or this server was stopped is no error.
+func logBroken(ctx context.Context, log *slog.Logger, message string, err error) {
+	level := slog.LevelError
+	if pending.Interrupted(ctx, err) {
+		level = slog.LevelInfo
+	}
+	log.Log(ctx, level, message, "err", err)
 }
 
 // timedWriter bounds the time of each write.

@@ -34,9 +34,7 @@ func (w *Worker) EmbedBatch(ctx context.Context, batch []queue.Message) (failed 
 			continue
 		}
 		w.modelAway.Store(false)
-		if _, err := w.Index.Merge(ctx, teamID); err != nil {
-			w.Log.ErrorContext(ctx, "merge failed", "team", teamID, "err", err)
-		}
+		w.merge(ctx, teamID)
 	}
 	return failed
 }

@@ -86,11 +86,16 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 	}
 	// Only now, so that no team waits for the merge of another.
 	for teamID := range teams {
-		if _, err := w.Index.Merge(ctx, teamID); err != nil {
-			w.Log.ErrorContext(ctx, "merge failed", "team", teamID, "err", err)
-		}
+		w.merge(ctx, teamID)
 	}
 	return failed
+}
+
+// merge merges the segments of a team. If it fails or is interrupted, the next batch tries again.
+func (w *Worker) merge(ctx context.Context, teamID string) {
+	if _, err := w.Index.Merge(ctx, teamID); err != nil && !pending.Interrupted(ctx, err) {
+		w.Log.ErrorContext(ctx, "merge failed", "team", teamID, "err", err)
+	}
 }
 
 // publishAll publishes the jobs of every team, and returns the errors of those that failed.

@@ -2,6 +2,7 @@ package pending
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -37,10 +38,20 @@ func (k Worker) Batch(ctx context.Context, batch []queue.Message) (failed []stri
 	return failed
 }
 
-// Fail logs that the work of m failed because of cause, and calls GiveUp if m will
+// Interrupted reports whether err is of work under ctx that its process broke off because it ends. That is no failure: the work
+// is done again.
+func Interrupted(ctx context.Context, err error) bool {
+	return errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled)
+}
+
+// Fail logs that the work of m failed because of cause, or was interrupted, and calls GiveUp if m will
 // not be delivered again. w is zero if m could not be decoded; that is only logged.
 func (k Worker) Fail(ctx context.Context, m queue.Message, w Work, cause error) {
-	k.Log.ErrorContext(ctx, "work failed", "message", m.ID, "kind", w.Kind, "team", w.TeamID, "id", w.ID,
+	level, message := slog.LevelError, "work failed"
+	if Interrupted(ctx, cause) {
+		level, message = slog.LevelInfo, "work interrupted; it is done again"
+	}
+	k.Log.Log(ctx, level, message, "message", m.ID, "kind", w.Kind, "team", w.TeamID, "id", w.ID,
 		"receives", m.Receives, "requestId", w.RequestID, "err", cause)
 	if k.GiveUp == nil || m.Receives < queue.MaxReceives || w.ID == "" {
 		return

@@ -3,6 +3,7 @@ package pending_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -68,5 +69,34 @@ func TestWorkerGivesUpOnTheLastDelivery(t *testing.T) {
 	}
 	if strings.Contains(log.String(), "not recorded") {
 		t.Errorf("the failure was recorded after the deadline:\n%s", &log)
+	}
+}
+
+// TestWorkThatItsProcessEndsIsNoFailure: only an end from outside is none, not a deadline or what the work itself has cancelled.
+func TestWorkThatItsProcessEndsIsNoFailure(t *testing.T) {
+	t.Parallel()
+	ended, end := context.WithCancel(t.Context())
+	end()
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	<-late.Done()
+	for name, c := range map[string]struct {
+		ctx   context.Context
+		cause error
+		level string
+	}{
+		"the process ends":        {ended, fmt.Errorf("read: %w", context.Canceled), "level=INFO"},
+		"a failure as it ends":    {ended, errors.New("it broke"), "level=ERROR"},
+		"its time is over":        {late, fmt.Errorf("read: %w", context.DeadlineExceeded), "level=ERROR"},
+		"it cancelled itself":     {t.Context(), context.Canceled, "level=ERROR"},
+		"it broke, and goes on":   {t.Context(), errors.New("it broke"), "level=ERROR"},
+		"its time and the signal": {late, context.Canceled, "level=ERROR"},
+	} {
+		var log logtest.Buffer
+		worker := pending.Worker{Kind: pending.AnswerQuestion, Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Do: func(context.Context, pending.Work) error { return c.cause }}
+		if failed := worker.Batch(c.ctx, []queue.Message{message("1", 1, question("q"))}); len(failed) != 1 || !strings.Contains(log.String(), c.level) {
+			t.Errorf("%s: failed %q, logged %s", name, failed, &log)
+		}
 	}
 }

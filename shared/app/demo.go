@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -12,29 +13,46 @@ import (
 	"unicode"
 
 	"docent/shared/access"
+	"docent/shared/apierr"
 	"docent/shared/collection"
 	"docent/shared/document"
+	"docent/shared/table"
 	"docent/shared/team"
 )
 
 //go:embed sample/*.md sample/private/*.md
 var sample embed.FS
 
+// demoFile is in the data folder from before the demo team is made until its keys were shown. Without it, a start that was killed
+// or met a full disk would leave a team whose keys nobody knows.
+const demoFile = "demo.unfinished"
+
+// The demo team and its first member.
+const (
+	demoName  = "Demo"
+	demoAdmin = "demo@example.com"
+)
+
 // greet prints the address of the API. On a first start it creates the demo team and
-// prints its keys, once.
+// prints its keys, once; if such a start did not come to its end, it goes on with that.
 func (l *Local) greet(ctx context.Context, c ServeConfig) error {
 	teams, err := l.Teams.Teams(ctx)
 	if err != nil {
 		return fmt.Errorf("look for teams: %w", err)
 	}
-	if len(teams) > 0 || !c.Demo {
+	unfinished := filepath.Join(l.folder, demoFile)
+	_, lacks := os.Lstat(unfinished)
+	if !c.Demo || len(teams) > 1 || len(teams) == 1 && (lacks != nil || teams[0].Name != demoName) {
 		_, err := fmt.Fprintf(c.Out, "Docent is ready at %s (data in %s).\n%s", c.BaseURL, c.DataDir, l.signInText(ctx, c, teams))
 		return err
 	}
 	// Made whole also if ctx ends: the next start would find a team whose keys nobody was shown.
 	stopped := ctx.Done()
 	ctx = context.WithoutCancel(ctx)
-	admin, teamWide, err := l.demoTeam(ctx, stopped)
+	if err := os.WriteFile(unfinished, nil, 0o600); err != nil {
+		return fmt.Errorf("make the demo team: %w", err)
+	}
+	admin, teamWide, err := l.demoTeam(ctx, stopped, teams)
 	if err != nil {
 		return fmt.Errorf("make the demo team: %w", err)
 	}
@@ -66,6 +84,9 @@ Or on the command line:
   %[6]s ask --as ada@example.com "Where is the summer party?"
   %[6]s ask --as ben@example.com "Where is the summer party?"
 `, c.BaseURL, c.DataDir, admin, teamWide, question, c.Program, l.signInText(ctx, c, teams))
+	if err == nil {
+		err = os.Remove(unfinished)
+	}
 	return err
 }
 
@@ -116,21 +137,16 @@ func quoted(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// demoTeam creates the demo team and its sample collection, and waits until the samples
+// demoTeam creates the demo team and its sample collection, or completes the one of teams, and waits until the samples
 // can be found, or stopped is closed.
-func (l *Local) demoTeam(ctx context.Context, stopped <-chan struct{}) (admin, teamWide string, err error) {
-	t, user, err := l.Teams.CreateTeam(ctx, "Demo", "demo@example.com")
-	if err != nil {
+func (l *Local) demoTeam(ctx context.Context, stopped <-chan struct{}, teams []team.Team) (admin, teamWide string, err error) {
+	var t team.Team
+	if len(teams) == 1 {
+		t = teams[0]
+	} else if t, _, err = l.Teams.CreateTeam(ctx, demoName, demoAdmin); err != nil {
 		return "", "", err
 	}
-	if _, admin, err = l.Teams.CreateKey(ctx, t.ID, team.NewKey{Kind: team.KindPersonal, Name: "demo admin", UserID: user.ID}); err != nil {
-		return "", "", err
-	}
-	if _, teamWide, err = l.Teams.CreateKey(ctx, t.ID, team.NewKey{Kind: team.KindTeam, Name: "demo", ActFor: true}); err != nil {
-		return "", "", err
-	}
-	about, err := l.collections.Create(ctx, t.ID, collection.Fields{Name: "About Docent",
-		Description: "How Docent works and how to use it, by its makers."}, nil, collection.IdempotencyKey{})
+	about, err := l.demoCollection(ctx, t.ID)
 	if err != nil {
 		return "", "", err
 	}
@@ -154,11 +170,55 @@ func (l *Local) demoTeam(ctx context.Context, stopped <-chan struct{}) (admin, t
 	if err := l.putSample(ctx, stopped, t.ID, about.ID, "sample/private/summer-party.md", onlyAda); err != nil {
 		return "", "", fmt.Errorf("the private page: %w", err)
 	}
-	return admin, teamWide, nil
+	return l.demoKeys(ctx, t.ID)
 }
 
-// demoPerson creates a member of the demo team.
+// demoKeys creates the keys of the demo team, in place of those of a start that did not show them.
+func (l *Local) demoKeys(ctx context.Context, teamID string) (admin, teamWide string, err error) {
+	unseen, err := l.Teams.Keys(ctx, teamID, table.Window{Limit: 100})
+	if err != nil {
+		return "", "", err
+	}
+	keys := map[string]team.NewKey{"demo admin": {Kind: team.KindPersonal}, "demo": {Kind: team.KindTeam, ActFor: true}}
+	for _, k := range unseen.Entries {
+		if of, ok := keys[k.Value.Name]; ok && of.Kind == k.Value.Kind {
+			if err := l.Teams.RevokeKey(ctx, teamID, k.Value.ID); err != nil {
+				return "", "", err
+			}
+		}
+	}
+	user, err := l.Teams.UserByName(ctx, teamID, demoAdmin)
+	if err != nil {
+		return "", "", err
+	}
+	if _, admin, err = l.Teams.CreateKey(ctx, teamID, team.NewKey{Kind: team.KindPersonal, Name: "demo admin", UserID: user.ID}); err != nil {
+		return "", "", err
+	}
+	_, teamWide, err = l.Teams.CreateKey(ctx, teamID, team.NewKey{Kind: team.KindTeam, Name: "demo", ActFor: true})
+	return admin, teamWide, err
+}
+
+// demoCollection returns the sample collection, which it creates if it is missing.
+func (l *Local) demoCollection(ctx context.Context, teamID string) (collection.Collection, error) {
+	fields := collection.Fields{Name: "About Docent", Description: "How Docent works and how to use it, by its makers."}
+	all, err := l.collections.All(ctx, teamID)
+	if err != nil {
+		return collection.Collection{}, err
+	}
+	for _, c := range all {
+		if c.Name == fields.Name {
+			return c, nil
+		}
+	}
+	return l.collections.Create(ctx, teamID, fields, nil, collection.IdempotencyKey{})
+}
+
+// demoPerson returns a member of the demo team, who is created if missing.
 func (l *Local) demoPerson(ctx context.Context, teamID, userName string) (team.User, error) {
+	user, err := l.Teams.UserByName(ctx, teamID, userName)
+	if err == nil || !apierr.IsCode(err, apierr.CodeNotFound) {
+		return user, err
+	}
 	p, err := l.Teams.NewProfile(fmt.Appendf(nil, `{"userName":%q}`, userName))
 	if err != nil {
 		return team.User{}, fmt.Errorf("create %s: %w", userName, err)

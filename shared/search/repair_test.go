@@ -224,3 +224,46 @@ func TestAMarkedSegmentGetsItsRebuild(t *testing.T) {
 		})
 	}
 }
+
+// TestADamagedRecordOfASegmentHidesThatAlone: no search fails by it, and a record that is an item is rebuilt.
+func TestADamagedRecordOfASegmentHidesThatAlone(t *testing.T) {
+	t.Parallel()
+	for name, rebuilt := range map[string]bool{"its content": true, "the item": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made, lib, _ := newIndex(t)
+			publish(t, made, lib, doc("wiki", "first", "zebra", 1))
+			publish(t, made, lib, doc("wiki", "second", "zebra", 1))
+			page, err := made.Table.Query(t.Context(), table.Query{Table: table.Index, Partition: team})
+			if err != nil || len(page.Items) != 2 {
+				t.Fatal(err, page)
+			}
+			x, item := again(made, 0), page.Items[0]
+			faults := 0
+			x.OnFault = func(context.Context, error) { faults++ }
+			if rebuilt {
+				item.Body = item.Body[1:]
+				if err := made.Table.Write(t.Context(), table.Put{Item: item}); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				store := &faulttest.DamagedTable{Store: made.Table}
+				store.Damage(item.Key)
+				x.Table = store
+			}
+			if titles, _ := ask(t, x, search.Query{Text: "zebra"}); !slices.Equal(titles, []string{"second"}) || faults != 1 {
+				t.Errorf("found %q, %d faults", titles, faults)
+			}
+			if report, err := x.Check(t.Context(), team); err != nil || len(report.Damaged) != 1 {
+				t.Errorf("check: %+v, %v", report, err)
+			}
+			if all := works(t, x); len(all) != 1 {
+				t.Fatalf("planned %v", all)
+			}
+			if rebuilt {
+				rebuild(t, rebuilder(x))
+				holds(t, x, lib)
+			}
+		})
+	}
+}

@@ -144,7 +144,7 @@ func recordFrom(item table.Item) (record, error) {
 		return r, fmt.Errorf("segment record %q: %w", item.Sort, err)
 	}
 	if err := json.Unmarshal(item.Body, &r.content); err != nil {
-		return r, fmt.Errorf("segment record %q: %w", item.Sort, err)
+		r.content = recordContent{Mark: reasonDamaged} // the key has all that a rebuild needs
 	}
 	return r, nil
 }
@@ -171,19 +171,27 @@ func (ix *Index) recordsOf(ctx context.Context, teamID string, f family) ([]reco
 	return ix.recordsIn(ctx, f.partition(teamID), f.prefix())
 }
 
-// recordsIn lists the segment records of a partition whose keys start with prefix.
+// recordsIn lists the segment records of a partition whose keys start with prefix. One that is damaged is as if its segment were.
 func (ix *Index) recordsIn(ctx context.Context, partition, prefix string) ([]record, error) {
 	var all []record
 	for item, err := range table.All(ctx, ix.Table, table.Query{Table: table.Index, Partition: partition, Prefix: prefix}) {
-		if err != nil {
+		items := []table.Item{item}
+		if damaged := table.AsDamaged(err); damaged != nil {
+			items = items[:0]
+			for _, k := range damaged.Keys {
+				items = append(items, table.Item{Key: k})
+			}
+		} else if err != nil {
 			return nil, fmt.Errorf("read the segment list: %w", err)
 		}
-		r, err := recordFrom(item)
-		if err != nil {
-			return nil, err
+		for _, item := range items {
+			r, err := recordFrom(item)
+			if err != nil {
+				return nil, err
+			}
+			r.wanted = ix.Model
+			all = append(all, r)
 		}
-		r.wanted = ix.Model
-		all = append(all, r)
 	}
 	return all, nil
 }

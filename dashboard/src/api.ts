@@ -24,7 +24,7 @@ let person = ""; // the id of the user who is signed in, empty if not known
 
 /**
  * Makes further calls for a person alone. If another person has signed in since, here or in another tab, the
- * API refuses them, and the session counts as ended. Only /me, which tells whose session it is, is read in any.
+ * API refuses them, and the session counts as ended. Only /me is read in the session of any person, because it says whose session it is.
  */
 export function callFor(id: string): void {
 	person = id;
@@ -145,7 +145,7 @@ export function some<T>(path: string, most: number, after?: string): Promise<Par
 	return several(most, after, (limit, after) => page<T>(path, limit, after));
 }
 
-/** Returns all items of a list of which the API allows a few, such as collections. */
+/** Returns all items of a short list, such as collections, of which the API allows only a few. */
 export async function all<T>(path: string): Promise<T[]> {
 	return (await some<T>(path, 2000)).items;
 }

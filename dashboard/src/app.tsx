@@ -110,7 +110,7 @@ function pageOf(route: string[]): ComponentChildren {
 	);
 }
 
-/** Shows what a page that cannot be drawn failed with. The menu and the other pages keep working. */
+/** Shows the error of a page that cannot be drawn. The menu and the other pages keep working. */
 function Guarded({ children }: { children: ComponentChildren }) {
 	const [error, again] = useErrorBoundary((e) => console.error(e));
 	if (!error) return <>{children}</>;
@@ -205,7 +205,7 @@ export function App() {
 
 let last: Me | undefined;
 
-/** Reads who is signed in, and makes further calls for that person alone. The next person sees nothing of the last. */
+/** Reads who is signed in, and makes further calls for that person alone. Another person who signs in later sees nothing of this one. */
 async function readMe(): Promise<Me> {
 	const now = await call<Me>("/me");
 	const other = last && personOf(now) !== personOf(last);
@@ -220,7 +220,7 @@ async function readMe(): Promise<Me> {
 	return now;
 }
 
-/** Goes to Ask: an address may have what the last person has searched for. */
+/** Goes to Ask, because the address may contain what the previous person has searched for. */
 async function leavePage(): Promise<void> {
 	if (location.hash === to("ask")) return;
 	const left = new Promise((done) => addEventListener("hashchange", done, { once: true }));

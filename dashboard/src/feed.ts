@@ -8,7 +8,7 @@ export interface Feed {
 	hasMore: boolean;
 }
 
-/** Pages without an event that are read in a row. The API looks at 2,000 events for one page of those that fit a filter. */
+/** How many pages without a fitting event are read in a row. For one page the API looks at 2,000 events. */
 const most = 20;
 
 /** Returns the next events that fit the filter, if there are any, after a cursor. */

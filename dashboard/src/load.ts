@@ -34,7 +34,7 @@ export interface Growing<T> extends Loading<Part<T> | null> {
 	more: { busy: boolean; error: unknown; load: () => void };
 }
 
-/** How many items most lists show at first, and how many come with each click. */
+/** How many items most lists show at first, and how many more with each click. */
 export const step = 2000;
 
 /** Loads the first items of a list as useLoad does, and as many more each time. Every reload reads all shown items again. */
@@ -60,8 +60,8 @@ export function usePart<T>(load: (most: number, after?: string) => Promise<Part<
 }
 
 /**
- * Calls again every so often while wanted, and not while the page is hidden or nobody is signed in. It calls less and less
- * often, because a session has a number of calls for the day, and what is waited for may take hours.
+ * Calls again every so often while wanted, and not while the page is hidden or nobody is signed in. It calls less and
+ * less often, because a session may make a limited number of calls per day, and the wait may take hours.
  */
 export function useEvery(milliseconds: number, wanted: boolean, again: () => void): void {
 	useEffect(() => {

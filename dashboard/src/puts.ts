@@ -52,14 +52,14 @@ function useChanges(changed: () => void): void {
 	}, []);
 }
 
-/** Returns how the last put to a collection goes or went, and renders again when that changes. */
+/** Returns the progress or result of the last put to a collection, and renders again when that changes. */
 export function useProgress(collectionId: string): Progress | undefined {
 	const [, render] = useState(0);
 	useChanges(() => render((n) => n + 1));
 	return all.get(collectionId);
 }
 
-/** Reports whether files are put to a collection, and renders again when that changes, not with each file. */
+/** Reports whether files are being put to a collection. It renders again only when that changes, not with each file. */
 export function usePutting(collectionId: string): boolean {
 	const now = () => all.get(collectionId)?.running === true;
 	const [putting, set] = useState(now);
@@ -71,7 +71,7 @@ const tries = 6;
 const longestWait = 30; // seconds
 const sentFor = 50 * 60_000; // milliseconds in which a document can still have a file that was sent: the API keeps it for an hour
 
-/** Reports whether the server cannot be reached, or what is before it says so. */
+/** Reports whether the server cannot be reached, or a proxy in front of it says so. */
 const absent = (e: unknown) => e instanceof Failure && [0, 502, 503, 504].includes(e.status);
 
 /** Waits, and no longer when the put is stopped. */
@@ -109,12 +109,12 @@ class Stopped extends Error {}
 /** Reports whether the same file may be put later: after signing in, or when the server is reached and has time. */
 const passes = (e: unknown) => e instanceof Stopped || (e instanceof Failure && ([0, 401, 429].includes(e.status) || e.status >= 500));
 
-/** Puts files, four at a time. Of files with one path, which is one document, only the first is put. */
+/** Puts files, four at a time. Files with the same path would be one document, so only the first of them is put. */
 export function put(collectionId: string, uploads: Upload[]): Promise<void> {
 	return run(collectionId, uploads, { total: uploads.length, put: 0, failed: [], running: true, lost: false, sending: {} });
 }
 
-/** Puts those files again that the last put to a collection left out and that may be put by now. */
+/** Repeats the last put to a collection for the files that it left out and that may succeed now. */
 export async function putAgain(collectionId: string): Promise<void> {
 	const last = all.get(collectionId);
 	if (!last || last.running) return;
@@ -125,7 +125,7 @@ export async function putAgain(collectionId: string): Promise<void> {
 	);
 }
 
-/** Stops the put to a collection: what is not put yet is left out, and may be put later. */
+/** Stops the put to a collection. Files that are not put yet are left out, and may be put later. */
 export function stopPut(collectionId: string): void {
 	running.get(collectionId)?.abort(new Stopped("You stopped the put"));
 }

@@ -34,7 +34,7 @@ export function rememberPage(route: string[]): void {
 	}
 }
 
-/** Goes to the page that waits, unless the person is at another one than signing in leads to. */
+/** Goes to the page that was wanted before signing in, unless the person has opened another one since. */
 export function resumePage(): void {
 	try {
 		const page = sessionStorage.getItem(pending);

@@ -134,7 +134,7 @@ export function Empty({ title, children, actions }: Children & { title: string; 
 	);
 }
 
-/** The buttons of a list in pages, newest first. After has the cursors that led to the page that is shown. */
+/** The buttons to turn the pages of a list, newest first. after has the cursors that led to the current page. */
 export function Pager({ after, next, onGo }: { after: string[]; next: string | undefined; onGo: (after: string[]) => void }) {
 	if (after.length === 0 && !next) return null;
 	return (
@@ -149,7 +149,7 @@ export function Pager({ after, next, onGo }: { after: string[]; next: string | u
 	);
 }
 
-/** Says what part of a list is shown, and shows more of it. There is nothing to say if all is. */
+/** Says which part of a list is shown, with a button for more. Shows nothing if all of it is shown. */
 export function More<T>({ of, what }: { of: Growing<T>; what: string }) {
 	const part = of.value;
 	if (part?.next === undefined) return null;
@@ -297,10 +297,10 @@ export function FormDialog({ title, verb, cancel = "Cancel", danger, disabled, b
 	);
 }
 
-/** Returns a name as a person would type it: repeated spaces and the encoding of accents do not show. */
+/** Returns a name as a person would type it, with single spaces and composed accents, because a person cannot see the difference. */
 const asTyped = (name: string) => name.normalize("NFC").replace(/\s+/g, " ").trim();
 
-/** Asks before something is destroyed; for what destroys much a name must be typed. */
+/** Asks before something is destroyed. If much is destroyed, its name must be typed. */
 export function Confirm({ title, verb, name, onDone, onClose, children }: Children & { title: string; verb: string; name?: string; onDone: () => Promise<void>; onClose: () => void }) {
 	const [typed, type] = useState("");
 	return (

@@ -79,8 +79,8 @@ export interface Content {
 }
 
 /**
- * Returns the document of a file: its address, title and Markdown, or the file itself. A large file is sent on the way, unless
- * signal is aborted; sent gets the part of it that was, from 0 to 1.
+ * Returns the document of a file: its address, title and Markdown, or the file itself. It uploads a large file first,
+ * unless signal is aborted, and calls sent with the share that was sent, from 0 to 1.
  */
 export async function documentOf(path: string, file: File, signal: AbortSignal, sent: (part: number) => void): Promise<Content> {
 	const name = path.split("/").pop() ?? path;

@@ -21,7 +21,7 @@ interface State {
 	stopped?: boolean;
 }
 
-/** Asks the question of id if it waits to be asked, and shows its answer as it is written. */
+/** Shows the answer to the question with the id as it is written, and asks the question first if that was not done yet. */
 function useAnswer(id: string): [State, stop: () => void, again: () => void] {
 	const [state, set] = useState<State>({ sources: [], text: "" });
 	const stopping = useRef<AbortController>(undefined);

@@ -7,7 +7,7 @@ import { Empty, Loaded, Page, Pager } from "../ui";
 import { AnswerCard } from "./answer";
 import { ask, QuestionForm } from "./question";
 
-/** The front door: a question, and the answer with the places that it comes from. */
+/** The first page: a field for a question, then the answer with its sources. */
 export function Ask({ id }: { id?: string }) {
 	return (
 		<Page title="Ask" about="Ask a question in plain words. The answer quotes your team’s documents and links to them." actions={id && <a class="button" href={to("ask")}>Ask another question</a>}>

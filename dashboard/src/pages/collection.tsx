@@ -202,7 +202,7 @@ interface Found extends ApiPage<Document> {
 
 const atATime = 25;
 
-/** Returns before with the next 25 documents whose title or address has the text, if the next 2,000 have as many. */
+/** Returns the earlier finds with up to 25 more: the documents among the next 2,000 whose title or address contains the text. */
 async function find(path: string, text: string, before?: Found): Promise<Found> {
 	const found = before ? [...before.rest] : [];
 	let looked = 0;
@@ -221,7 +221,7 @@ async function find(path: string, text: string, before?: Found): Promise<Found> 
 	};
 }
 
-/** What looks for documents with the text again, and on: past the first ones, and past those that were looked at. */
+/** Two functions: again returns what was found with its current states, or searches if nothing was; on searches further. */
 function useFinding(path: string, text: string, changed: number) {
 	const search = useMemo<{ shown?: Found }>(() => ({}), [path, text, changed]);
 	const again = useCallback(async () => {

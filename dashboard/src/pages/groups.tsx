@@ -3,7 +3,7 @@ import { useLoad, usePart } from "../load";
 import { Loaded, More } from "../ui";
 import { type Group, groups, members } from "../users";
 
-/** The groups of the team, which come by SCIM and whose names rules of reading have. */
+/** The groups of the team. They come by SCIM, and rules of who may read name them. */
 export function Groups() {
 	const list = usePart(groups);
 	return (

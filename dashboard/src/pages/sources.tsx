@@ -8,7 +8,7 @@ import type { DataSource } from "../types";
 import { Badge, Confirm, Dialog, Empty, Loaded, Page, Problem, Snippet, Time } from "../ui";
 import { Connect, Edit, providerOf } from "./sourceform";
 
-/** Repositories, messages and web pages that are searched with the collections. */
+/** The page of data sources: repositories, messages and web pages that are searched together with the collections. */
 export function Sources() {
 	const admin = useAdmin();
 	const sources = useLoad(() => all<DataSource>("/data-sources").then((list) => list.filter((s) => s.provider !== "custom")));

@@ -31,7 +31,7 @@ export async function people(me: Person, most: number, after?: string): Promise<
 	return { ...others, items: [...(after === undefined ? [me] : []), ...others.items.filter((p) => p.id !== me.id)], total: undefined };
 }
 
-/** Returns the date of today, in the person's time zone, as fields for dates have it. */
+/** Returns today's date in the person's time zone, in the form that date fields use. */
 function today(): string {
 	const now = new Date();
 	return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);

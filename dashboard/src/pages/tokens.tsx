@@ -25,7 +25,7 @@ export async function sources(): Promise<Source[]> {
 	return [...collections.map((c) => ({ id: c.id, name: c.name, kind: "collection" })), ...connected.filter((s) => !known.has(s.id)).map((s) => ({ id: s.id, name: s.name, kind: s.provider }))];
 }
 
-/** The names of users by id: of those that SCIM shows, and of those who used Docent lately. */
+/** The names of users by id: of the users that SCIM returns, and of those who have used Docent recently. */
 async function userNames(me: Person | undefined): Promise<Map<string, string>> {
 	const start = new Date(Date.now() - 89 * 86400_000).toISOString().slice(0, 10);
 	const [active, known] = await Promise.all([

@@ -155,7 +155,7 @@ function AddEndpoint({ onClose, onDone }: { onClose: () => void; onDone: (secret
 	);
 }
 
-/** Shows the newest deliveries of an endpoint, and what can be done with it. */
+/** Shows an endpoint with its newest deliveries and the buttons that change it. */
 function Deliveries({ of, onSecret, onChange, onClose }: { of: Endpoint; onSecret: (secret: string) => void; onChange: () => void; onClose: () => void }) {
 	const path = `/webhook-endpoints/${of.id}`;
 	const deliveries = usePart((most, after) => some<Delivery>(`${path}/deliveries`, most, after), [], 20);

@@ -1,4 +1,4 @@
-import{a as F}from"./part-TYJU2ERR.js";import{a as I}from"./part-AIH4JBRZ.js";import{d as N}from"./part-KRR7XW2F.js";import"./part-J7QJAHXT.js";import{B as x,F as P,L as w,M as E,N as R,P as d,Q as _,R as D,S as k,V as O,X as M,Z as y,b as c,e as a,n as p,z as e}from"./part-DAMJXUKA.js";var q=`# Security events
+import{a as F}from"./part-6W7P3GY7.js";import{a as I}from"./part-F3VXZABK.js";import{d as N}from"./part-4RK63AWD.js";import"./part-MCCKVSQ3.js";import{B as x,F as P,L as w,M as E,N as R,P as d,Q as _,R as D,S as k,V as O,X as M,Z as y,b as c,e as a,n as p,z as e}from"./part-3EJW57VN.js";var q=`# Security events
 
 \`GET /v1/security-events\` is a feed that a SIEM polls without missing an event. The same cursor always returns the same
 events, perhaps followed by newer ones. Drop repeats by \`id\`; order by \`sequence\` only.

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-I2AQD3BR.js";import"./part-6SSIOKNV.js";import"./part-KRR7XW2F.js";import"./part-J7QJAHXT.js";import"./part-DAMJXUKA.js";export{c as Tokens,b as scopes,a as sources};

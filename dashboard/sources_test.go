@@ -12,6 +12,7 @@ import (
 	"docent/shared/app/parts/probe"
 	"docent/shared/connect/atlassian/atlassiantest"
 	"docent/shared/connect/confluence/confluencetest"
+	"docent/shared/connect/connecttest"
 	"docent/shared/source"
 	"docent/testkit/browser"
 )
@@ -61,7 +62,7 @@ func TestAConfluenceIsConnected(t *testing.T) {
 	t.Parallel()
 	s := confluencetest.New(t, false, time.Now)
 	s.Change(func() { s.Spaces = map[string][]confluencetest.Permission{"ENG": nil, "OPS": nil} })
-	b, _ := signedInAt(t, serveWith(t, app.Parts{Probe: probe.With(atlassiantest.Fetcher(s.Server))}))
+	b, _ := signedInAt(t, serveWith(t, app.Parts{Probe: probe.With(connecttest.Fetcher(s.Server.Server))}))
 	open(b, "sources")
 	b.Click("Connect data source")
 	b.Select("Provider", "confluence")
@@ -102,7 +103,7 @@ func TestASourceIsSyncedNow(t *testing.T) {
 		}
 		return refuses.Load()
 	})
-	fetcher := atlassiantest.Fetcher(s.Server)
+	fetcher := connecttest.Fetcher(s.Server.Server)
 	b, _ := signedInAt(t, serveWith(t, app.Parts{Probe: probe.With(fetcher), Connect: connectors.With(fetcher)}))
 	open(b, "sources")
 	b.Click("Connect data source")

@@ -32,7 +32,7 @@ var larger = map[string]int64{
 	// webhooks. Confluence and Jira take 0.3, GitLab, Slack and Notion 0.1 each.
 	"syncing": 14<<20 + 448<<10,
 	// 14.4 MiB, in steps of 64 KiB: it answers streamed questions itself, so it has what answering has.
-	"answers": 14<<20 + 448<<10,
+	"answers": 14<<20 + 512<<10,
 	// 14.5 MiB: it has the client of KMS, reads SAML metadata, also at its address, and checks
 	// new settings at the providers.
 	"admin": 14<<20 + 640<<10,

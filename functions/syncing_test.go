@@ -156,7 +156,7 @@ func TestAWholeSyncThroughTheBinary(t *testing.T) {
 	r.check()
 	c.want(c.do("POST", "/context/search/issues", map[string]any{"query": "renamed"}), 200, "renamed")
 	// Each part is requested once: its changes, starting with the last record already read.
-	if s, asked := r.shown(), github.Requests(); s.Sync.Read != 4 || len(asked) != 4 {
+	if s, asked := r.shown(), github.Requests(); s.Sync.Read != 4 || len(asked) != 5 {
 		t.Errorf("the second sync read %d in %q", s.Sync.Read, asked)
 	}
 	if strings.Contains(c.log.String(), githubtest.Token) {

@@ -35,12 +35,12 @@ var Specs = map[string]Spec{
 	"documents":   {Name: "documents", Memory: 1024, Timeout: 28 * time.Second},
 	"indexing":    {Name: "indexing", Memory: 1024, Timeout: 120 * time.Second},
 	"sweeping":    {Name: "sweeping", Memory: 512, Timeout: 50 * time.Second},
-	"syncing":     {Name: "syncing", Memory: 512, Timeout: 360 * time.Second},
+	"syncing":     {Name: "syncing", Memory: 512, Timeout: 540 * time.Second},
 }
 
 // The queues, by the name that is their address in the configuration, and the timeout of the worker of each.
 var queueWorkers = map[string]time.Duration{
-	"questions": 120 * time.Second, "documents": 120 * time.Second, "syncs": 360 * time.Second, "rebuilds": 120 * time.Second,
+	"questions": 120 * time.Second, "documents": 120 * time.Second, "syncs": 540 * time.Second, "rebuilds": 120 * time.Second,
 	"deliveries": 60 * time.Second, "extractions": 360 * time.Second,
 }
 

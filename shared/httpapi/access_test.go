@@ -123,6 +123,9 @@ func (a *api) seen(key string, header map[string]string, documents map[string]st
 	for _, tool := range []string{"context_search_documentation", "context_get_urls"} {
 		arguments := map[string]any{"query": "kirschkern", "limit": 50}
 		if tool == "context_get_urls" {
+			if len(all) == 0 {
+				continue
+			}
 			arguments = map[string]any{"urls": all[:min(10, len(all))]}
 		}
 		var reply struct {

@@ -27,7 +27,7 @@ func (d *document) blocks(lines []string, depth int) []block {
 		var some []block
 		rest := lines[i:]
 		n := gridLength(rest)
-		if !endless && simpleBorder.MatchString(line) {
+		if !endless && simpleBorder.MatchString(line) && strings.Count(line, " =") < maxColumns {
 			n = simpleLength(rest)
 			endless = n == 0
 		}
@@ -42,6 +42,8 @@ func (d *document) blocks(lines []string, depth int) []block {
 			some = []block{d.heading(rest[:n])}
 		case len(line) >= 4 && adornment(line) != 0 && (len(rest) == 1 || rest[1] == ""):
 			some, n = []block{{text: "---"}}, 1
+		case line == ".." && (len(rest) == 1 || rest[1] == ""): // an empty comment
+			n = 1
 		case line == ".." || strings.HasPrefix(line, ".. "):
 			n = 1 + indented(rest[1:])
 			some = d.explicit(rest[:n], depth)

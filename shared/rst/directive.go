@@ -26,14 +26,14 @@ var codes = words("code-block sourcecode code parsed-literal literal prompt cons
 var titled = words("rubric topic sidebar admonition tab tab-item group-tab dropdown card grid-item-card step table centered collapse")
 
 // plain are directives of which only the body says something.
-var plain = words("only container compound epigraph highlights pull-quote div tabs tab-set grid figure ifconfig class rst-class " +
+var plain = words("only container compound epigraph highlights pull-quote div tabs tab-set grid figure ifconfig rst-class module py:module acks " +
 	"cssclass hlist glossary columns list parsed")
 
 // omitted are directives that say nothing without a build, or only how a page looks.
-var omitted = words("toctree contents index highlight highlightlang meta include literalinclude raw tabularcolumns module currentmodule " +
-	"py:module py:currentmodule sectionauthor codeauthor moduleauthor default-domain default-role role sectnum section-numbering target-notes header " +
+var omitted = words("toctree contents index highlight highlightlang meta include literalinclude raw tabularcolumns currentmodule " +
+	"py:currentmodule sectionauthor codeauthor moduleauthor default-domain default-role role sectnum section-numbering target-notes header " +
 	"footer image graphviz digraph graph plot mermaid uml autosummary automodule autoclass autofunction automethod autoattribute " +
-	"autodata autoexception acks restructuredtext-test-directive title date unicode bibliography local-contents")
+	"autodata autoexception restructuredtext-test-directive title date unicode bibliography local-contents")
 
 func words(list string) map[string]bool {
 	set := map[string]bool{}
@@ -153,7 +153,11 @@ func (d *document) tableDirective(x directive, title string, depth int) []block 
 		}
 	} else {
 		for _, item := range itemsOf(dedent(x.body)) {
-			rows = append(rows, itemsOf(item))
+			cells := row(itemsOf(item))
+			if len(cells) == 0 {
+				return append(out, fenced("", x.body))
+			}
+			rows = append(rows, cells)
 		}
 	}
 	if len(rows) == 0 {

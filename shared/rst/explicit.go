@@ -29,8 +29,12 @@ func (d *document) collect(lines []string) {
 		case m != nil && m[2] == "":
 			labels = append(labels, nameOf(m[1]))
 		case m != nil && len(m[2]) <= maxBytes:
+			to := m[2]
+			if _, indirect := indirectly(to); !indirect {
+				to = webAddress(to)
+			}
 			for _, label := range append(labels, nameOf(m[1])) {
-				d.addresses[label] = m[2]
+				d.addresses[label] = to
 			}
 			labels = nil
 		default:
@@ -92,7 +96,6 @@ func read(name, argument string, lines []string) directive {
 	for i, line := range lines {
 		m := optionField.FindStringSubmatch(line)
 		switch {
-		case line == "" && i == 0 && len(lines) > 1 && optionField.MatchString(lines[1]): // options behind a blank line are a common slip
 		case line == "":
 			x.body = lines[i:]
 			return x

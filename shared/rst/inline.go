@@ -125,15 +125,22 @@ func (s *scanner) word(rest string) int {
 func (s *scanner) addressOf(name string) string {
 	to := s.addresses[nameOf(name)]
 	for range 4 { // an address may be that of another name
-		other, indirect := strings.CutSuffix(to, "_")
-		if !indirect || strings.Contains(to, "://") {
-			break
+		other, indirect := indirectly(to)
+		if !indirect {
+			return to
 		}
 		to = s.addresses[nameOf(other)]
 	}
-	return webAddress(to)
+	return ""
 }
 
+// indirectly returns the name whose address is meant by the address "name_", and reports whether it is one.
+func indirectly(to string) (name string, indirect bool) {
+	name, indirect = strings.CutSuffix(to, "_")
+	return name, indirect && !strings.Contains(to, "://")
+}
+
+// webAddress returns an address without the blanks in it, or "" if it is not one of the web.
 func webAddress(to string) string {
 	if to = strings.Join(strings.Fields(to), ""); address.FindString(to) != to {
 		return ""
@@ -213,7 +220,7 @@ func (s *scanner) reference(content string) string {
 	if text == "" {
 		text = to
 	}
-	if name, indirect := strings.CutSuffix(to, "_"); indirect && webAddress(to) == "" {
+	if name, indirect := indirectly(to); indirect {
 		return s.linked(text, s.addressOf(name))
 	}
 	return s.linked(text, webAddress(to))

@@ -41,10 +41,15 @@ func TestMarkdown(t *testing.T) {
 		{"functions", ".. function:: f(x)\n              g(x)\n\n   Does it.\n\n   .. note:: y", "**`f(x)`, `g(x)`**: Does it.\n\n**Note:** y"},
 		{"what only a build fills in", ".. toctree::\n   :maxdepth: 2\n\n   a\n   b\n\n.. image:: x.png\n   :alt: A cat\n\n.. raw:: html\n\n   <b>\n", "A cat"},
 		{"an unknown directive with a text", ".. thing::\n\n   text", "text"},
+		{"a class", ".. class:: Map(*maps)\n\n   Groups.", "**`Map(*maps)`**: Groups."},
+		{"fields in a body", ".. function:: f()\n\n   :returns: x\n\n.. code-block:: yaml\n\n   :a: b", "**`f()`**\n\n- **returns**: x\n\n```yaml\n:a: b\n```"},
+		{"an empty comment", "..\n\n   quoted", "quoted"},
+		{"the body of a module", ".. module:: m\n   :synopsis: s\n\n   text", "text"},
+		{"a list that is no table", ".. list-table::\n\n   * a", "```\n* a\n```"},
 		{"a topic", ".. topic:: Title\n\n   text", "**Title**\n\ntext"},
 		{"a grid", "+---+-----+\n| a | b   |\n+===+=====+\n| 1 | two |\n|   | x|y |\n+---+-----+", "| a | b |\n| --- | --- |\n| 1 | two x\\|y |"},
 		{"a grid with cells over columns", "+---+---+\n| a     |\n+---+---+\n| 1 | 2 |\n+---+---+", "```\n+---+---+\n| a     |\n+---+---+\n| 1 | 2 |\n+---+---+\n```"},
-		{"a simple table", "===  ====\nA    B\n===  ====\n1    two\n     more\n\n2\n===  ====\n\nx", "| A | B |\n| --- | --- |\n| 1 | two more |\n| 2 |  |\n\nx"},
+		{"a simple table", "===  ====\nA    B\n===  ====\n1    two\n     more\n\n2\n===  ====\n\nx", "| A | B |\n| --- | --- |\n| 1 | two more |\n| 2 |\n\nx"},
 		{"a simple table without a head", "== ==\n1  2\n== ==", "| | |\n| --- | --- |\n| 1 | 2 |"},
 		{"a table of lists", ".. list-table:: T\n   :header-rows: 1\n\n   * - A\n     - B\n   * - 1\n     - ``x``", "**T**\n\n| A | B |\n| --- | --- |\n| 1 | `x` |"},
 		{"a table of values", ".. csv-table::\n   :header: a,b\n\n   1,\"x, y\"", "| a | b |\n| --- | --- |\n| 1 | x, y |"},
@@ -79,7 +84,11 @@ var hostile = map[string]func(n int) string{
 	"tables without an end": func(n int) string {
 		return strings.Repeat("== ==\nx\n\n", n)
 	},
-	"many columns":  func(n int) string { return strings.Repeat("= ", n) + "=\n" + strings.Repeat("x\n", n) },
+	"many columns": func(n int) string { return strings.Repeat("= ", n) + "=\n" + strings.Repeat("x\n", n) },
+	"a wide grid":  func(n int) string { return "+" + strings.Repeat("-", n) + "+\n" + strings.Repeat("|\n", n) },
+	"many short rows": func(n int) string {
+		return strings.Repeat("= ", 99) + "=\n" + strings.Repeat("a\n", n) + strings.Repeat("= ", 99) + "="
+	},
 	"one long cell": func(n int) string { return "== ==\na  b\n" + strings.Repeat("   c\n", n) + "== ==" },
 	"one wide row": func(n int) string {
 		return ".. list-table::\n\n   * - a\n" + strings.Repeat("     - b\n", n) + strings.Repeat("   * - c\n", n)
@@ -117,6 +126,10 @@ func stairs(n, step int) string {
 func TestHostileTextsStayInProportion(t *testing.T) {
 	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {
+			text20 := text(20_000)
+			if got := len(rst.Markdown(text20)); got > 8*len(text20)+64<<10 {
+				t.Errorf("%d bytes of %d", got, len(text20))
+			}
 			growthtest.Linear(t, 20_000, func(n int) { rst.Markdown(text(n)) })
 		})
 	}

@@ -15,13 +15,27 @@ var (
 // maxColumns is how many columns a table may have that is not drawn with lines around its cells.
 const maxColumns = 100
 
-// row is a row of a table: the lines of each cell.
+// row is a row of a table: the lines of each cell. Cells without text at its end may be left out.
 type row [][]string
+
+// add adds lines to a cell.
+func (r *row) add(cell int, lines ...string) {
+	if len(lines) == 0 {
+		return
+	}
+	for len(*r) <= cell {
+		*r = append(*r, nil)
+	}
+	(*r)[cell] = append((*r)[cell], lines...)
+}
 
 // gridLength returns the number of lines of the table at the beginning that is drawn with lines around its cells, or 0.
 func gridLength(lines []string) int {
-	n := 0
-	for gridBorder.MatchString(lines[0]) && n < len(lines) && lines[n] != "" && strings.ContainsRune("+|", rune(lines[n][0])) {
+	if !gridBorder.MatchString(lines[0]) {
+		return 0
+	}
+	n := 1
+	for n < len(lines) && lines[n] != "" && strings.ContainsRune("+|", rune(lines[n][0])) {
 		n++
 	}
 	if n < 3 {
@@ -32,9 +46,6 @@ func gridLength(lines []string) int {
 
 // simpleLength returns the number of lines of the table at the beginning that has lines above and below only, or 0.
 func simpleLength(lines []string) int {
-	if strings.Count(lines[0], " =") >= maxColumns {
-		return 0
-	}
 	for n := 1; n < len(lines); n++ {
 		if simpleBorder.MatchString(lines[n]) && (n+1 == len(lines) || lines[n+1] == "") {
 			return n + 1
@@ -111,25 +122,21 @@ func simpleRows(lines []string) (rows []row, header bool) {
 		if line == "" || columnSpans.MatchString(line) {
 			continue
 		}
-		cells := make(row, len(starts))
 		text := []rune(line)
+		continues := strings.TrimSpace(string(text[:min(len(text), starts[1])])) == ""
+		if !continues || first {
+			rows, first = append(rows, row{}), false
+		}
 		for i, start := range starts {
 			end := len(text)
 			if i+1 < len(starts) {
 				end = min(end, starts[i+1])
 			}
-			if start < end {
-				cells[i] = []string{string(text[start:end])}
+			if start >= end {
+				break
 			}
+			rows[len(rows)-1].add(i, string(text[start:end]))
 		}
-		if !first && (cells[0] == nil || strings.TrimSpace(cells[0][0]) == "") {
-			above := rows[len(rows)-1]
-			for i := range above {
-				above[i] = append(above[i], cells[i]...)
-			}
-			continue
-		}
-		rows, first = append(rows, cells), false
 	}
 	return rows, header
 }

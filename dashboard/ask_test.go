@@ -127,7 +127,7 @@ func TestFeedbackAndFollowUp(t *testing.T) {
 		t.Errorf("at %s, want %s", at, answer)
 	}
 	b.Click("Not answered")
-	b.Wait("Questions for which nothing was found")
+	b.Wait("Questions that found nothing or failed")
 	b.Wait("It does not say when the day begins.")
 	b.Wait("1 not helpful")
 }

@@ -293,7 +293,13 @@ func (r *syncRun) run(ctx context.Context) error {
 func (r *syncRun) readParts(ctx context.Context, parts []string) (stop *SyncError, err error) {
 	for _, part := range parts {
 		p := r.parts[part]
-		if p.LastReadBy == r.state.Began || p.PassedBy == r.state.Began {
+		if p.LastReadBy == r.state.Began {
+			continue
+		}
+		if p.PassedBy == r.state.Began {
+			if r.state.Code == "" { // a rate limit has come since, and finish has forgotten the failures before it
+				r.recordFailure(ctx, part, &SyncError{Code: Unreadable, Detail: "The provider did not return the next page in time."})
+			}
 			continue
 		}
 		err := r.readPart(ctx, part, p)

@@ -479,6 +479,39 @@ func TestAFailureIsShownInAdditionToANoticeOfTheSameCode(t *testing.T) {
 	}
 }
 
+// TestAPartThatWasPassedOverIsShownAfterARateLimit of another part: the sync that resumes then does not read the first one again.
+func TestAPartThatWasPassedOverIsShownAfterARateLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLibrary(t, newShelf())
+		l.shelf.at["a 0"] = func() error { time.Sleep(5 * time.Minute); return context.DeadlineExceeded }
+		l.shelf.at["b 0"] = func() error {
+			return &source.SyncError{Code: source.RateLimited, RetryAt: l.clock.Now().Add(time.Minute), AllParts: true}
+		}
+		for n, tt := range []struct {
+			want  error
+			code  string
+			state source.State
+		}{
+			{source.ErrUnfinished, "", source.Connecting},
+			{nil, source.Unreadable, source.Failed}, // and the rate limit
+			{nil, source.Unreadable, source.Failed},
+			{nil, "", source.Ready}, // the next sync reads it
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); !errors.Is(err, tt.want) || tt.want == nil && err != nil {
+				t.Errorf("run %d: %v", n+1, err)
+			}
+			cancel()
+			if d := l.shown(); code(d) != tt.code || d.State != tt.state {
+				t.Errorf("run %d: %q %+v", n+1, d.State, d.LastError)
+			}
+			l.clock.Advance(2 * time.Minute)
+		}
+		l.wantItems(everything...)
+	})
+}
+
 func TestASyncResumesAfterItsDeadline(t *testing.T) {
 	t.Parallel()
 	l := newLibrary(t, newShelf())

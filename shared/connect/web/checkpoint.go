@@ -32,7 +32,6 @@ type checkpoint struct {
 	// the hash of the URL. They are read whatever the sitemap says, too.
 	Gone   map[uint32]int64 `json:"gone,omitempty"`
 	Waited bool             `json:"waited,omitempty"` // as long as a site asked for, and no page was read since
-	Scans  bool             `json:"scans,omitempty"`  // the current reading is a full scan
 	lengths
 	Doubted bool `json:"doubted,omitempty"` // the sitemap was short at a look of the current reading, and is not believed yet
 }

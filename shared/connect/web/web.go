@@ -76,8 +76,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 			}
 			p.Gone, p.lengths = before.Gone, before.lengths
 		}
-		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a, scans: at == nil || p.Scans}
-		p.Scans = v.scans
+		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a}
 		all, err := v.list(ctx, a.Settings)
 		if err != nil {
 			return err
@@ -95,7 +94,6 @@ type visit struct {
 	sites      map[string]*site
 	maxSitemap int64 // bytes of a file
 	access     source.Access
-	scans      bool            // it is a full scan, after which what was not listed is removed
 	stored     map[string]bool // which of the pages before known are stored
 	known      int
 }
@@ -214,7 +212,7 @@ func (v *visit) removeGone(ctx context.Context, p *checkpoint, all []listed, n i
 	case !stored:
 		p.isThere(all[n].url)
 	case p.isGone(all[n].url, v.Now()):
-		v.remove(page, all[n].url)
+		page.Removed = append(page.Removed, all[n].url) // a full scan with a doubted sitemap would leave it
 	default:
 		page.Unread = append(page.Unread, all[n].url)
 	}
@@ -238,7 +236,7 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: s.forbids()})
 		switch {
 		case s.failed == nil: // the site forbids it
-			v.remove(page, address)
+			page.Removed = append(page.Removed, address)
 		case s.failed.Code == fetch.Blocked:
 			isGone = true // if its name still leads to no public address at another look
 		default: // the site may only be down
@@ -269,13 +267,6 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 	}
 	page.Unread = append(page.Unread, address)
 	return failed.Code == fetch.TimedOut || errors.As(err, &unreached) || answered != nil && temporary(answered.Status), false, nil
-}
-
-// remove has a page removed. A full scan removes what it does not list.
-func (v *visit) remove(page *source.SyncPage, address string) {
-	if !v.scans {
-		page.Removed = append(page.Removed, address)
-	}
 }
 
 // gone reports whether a page is no longer there for everyone: who may read one that needs a sign-in is not known. Status 403 does not say

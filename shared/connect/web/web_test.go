@@ -224,7 +224,7 @@ func TestPagesThatAreGoneAreRemovedAtTheSecondLook(t *testing.T) {
 	}
 }
 
-// TestAFullScanRemovesNoPageThatIsGoneAtOneLookOnly: what it does not list is removed.
+// TestAFullScanRemovesNoPageThatIsGoneAtOneLookOnly, and names what it removes: after one with a doubted sitemap, what is not listed stays.
 func TestAFullScanRemovesNoPageThatIsGoneAtOneLookOnly(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{404, 410, 401} {
@@ -235,11 +235,11 @@ func TestAFullScanRemovesNoPageThatIsGoneAtOneLookOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.pages["/01"] = answer{status, ""}
-		for n, kept := range [][]string{{"/01"}, nil} {
+		for n, want := range []result{{kept: []string{"/01"}}, {removed: []string{"/01"}}} {
 			r.c.Now = func() time.Time { return now.Add(time.Duration(n) * 7 * 24 * time.Hour) }
 			r.before = at
 			var got result
-			if got, at, err = r.read(settings, nil); err != nil || !slices.Equal(got.kept, kept) || !slices.Equal(got.items, []string{"/00"}) || len(got.removed) > 0 {
+			if got, at, err = r.read(settings, nil); err != nil || !slices.Equal(got.kept, want.kept) || !slices.Equal(got.items, []string{"/00"}) || !slices.Equal(got.removed, want.removed) {
 				t.Errorf("%d, look %d: %+v %v", status, n+1, got, err)
 			}
 		}
@@ -395,6 +395,29 @@ func TestASitemapThatIsShortRemovesNothingAtOnce(t *testing.T) {
 		if err == nil {
 			at = end
 		}
+	}
+}
+
+// TestAFullScanWithAShortSitemapRemovesPagesThatItNames: one that is gone at its second look, and one that may not be read any more.
+func TestAFullScanWithAShortSitemapRemovesPagesThatItNames(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	urls := r.articles(10)
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+	r.pages["/sitemap.xml"] = sitemap(urls...)
+	_, at, err := r.read(settings, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(r.pages, "/00")
+	if _, at, err = r.read(settings, at); err != nil {
+		t.Fatal(err)
+	}
+	r.pages["/sitemap.xml"], r.pages["/robots.txt"] = sitemap(urls[:3]...), answer{200, "User-agent: *\nDisallow: /01\n"}
+	r.c.Now = func() time.Time { return now.Add(7 * 24 * time.Hour) }
+	r.before = at
+	if got, _, err := r.read(settings, nil); err != nil || got.exact || !slices.Equal(got.removed, []string{"/00", "/01"}) || !slices.Equal(got.items, []string{"/02"}) {
+		t.Errorf("%+v %v", got, err)
 	}
 }
 

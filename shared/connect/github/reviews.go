@@ -240,14 +240,15 @@ func (s *session) query(ctx context.Context, query string, about map[string]any,
 			return err
 		}
 		if len(out.Errors) > 0 {
-			return &statusError{status: statusOf(out.Errors[0].Type), header: reply.Header, message: out.Errors[0].Message}
+			first := out.Errors[0]
+			return &statusError{status: statusOf(first.Type, first.Message, reply.Header), header: reply.Header, message: first.Message}
 		}
 		return json.Unmarshal(out.Data, v)
 	})
 }
 
-// statusOf returns the status with which REST says what a GraphQL error of a type says.
-func statusOf(kind string) int {
+// statusOf returns the status with which REST says what a GraphQL error says. That of a secondary rate limit may have no type.
+func statusOf(kind, message string, header http.Header) int {
 	switch kind {
 	case "NOT_FOUND":
 		return http.StatusNotFound
@@ -257,7 +258,9 @@ func statusOf(kind string) int {
 		return http.StatusTooManyRequests
 	case "INVALID_CURSOR_ARGUMENTS":
 		return http.StatusUnprocessableEntity
-	default: // such as a query that took too long
-		return http.StatusBadGateway
 	}
+	if header.Get("Retry-After") != "" || header.Get("X-RateLimit-Remaining") == "0" || strings.Contains(strings.ToLower(message), "rate limit") {
+		return http.StatusTooManyRequests
+	}
+	return http.StatusBadGateway // such as a query that took too long
 }

@@ -190,6 +190,40 @@ func TestFailuresOfReviews(t *testing.T) {
 	}
 }
 
+// TestARateLimitOfReviewsWithoutAType is waited for: GitHub sends a secondary one with the status 200.
+func TestARateLimitOfReviewsWithoutAType(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		header, value, message string
+		wait                   time.Duration
+	}{
+		"a time to wait":    {"Retry-After", "120", "Something went wrong", 2 * time.Minute},
+		"no requests left":  {"X-RateLimit-Remaining", "0", "Something went wrong", time.Minute},
+		"only a message":    {"X-RateLimit-Remaining", "4000", "You have exceeded a secondary rate limit.", time.Minute},
+		"one that shouts":   {"X-RateLimit-Remaining", "4000", "API Rate Limit exceeded", time.Minute},
+		"another with time": {"Retry-After", "30", "You have exceeded a secondary rate limit.", 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			r.pulls(1)
+			r.server.Before(func(_ string, w http.ResponseWriter) bool {
+				w.Header().Set(tt.header, tt.value)
+				_, _ = fmt.Fprintf(w, `{"data":null,"errors":[{"message":%q}]}`, tt.message)
+				return true
+			})
+			_, _, _, err := r.part("reviews", nil)
+			var failed *source.SyncError
+			if !errors.As(err, &failed) || failed.Code != source.RateLimited || !failed.RetryAt.Equal(now.Add(tt.wait)) {
+				t.Errorf("got %v", err)
+			}
+			if asked := r.server.Requests(); len(asked) != 1 {
+				t.Errorf("asked %q", asked)
+			}
+		})
+	}
+}
+
 // TestAPageOfReviewsThatTakesGitHubTooLong is read a few pull requests at a time.
 func TestAPageOfReviewsThatTakesGitHubTooLong(t *testing.T) {
 	t.Parallel()

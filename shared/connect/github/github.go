@@ -63,6 +63,9 @@ func (c *Connector) Parts(s source.Settings) []string {
 	return parts
 }
 
+// Retries marks the connector as a source.Retrier: it tries reviews again that it could not read.
+func (c *Connector) Retries() {}
+
 // checkpoint is the checkpoint of a part.
 type checkpoint struct {
 	Since  time.Time `json:"since,omitzero"`   // records: time of the last change read
@@ -109,6 +112,7 @@ type session struct {
 	html       string // URL of its pages, with a slash at the end
 	branch     string // in the URIs of files
 	anonymous  bool   // there is no token
+	access     source.Access
 }
 
 func (c *Connector) open(a source.Access, repository string) (*session, error) {
@@ -131,7 +135,7 @@ func (c *Connector) open(a source.Access, repository string) (*session, error) {
 	}
 	client := *c.HTTP
 	client.Transport = &guard{c.HTTP.Transport, u.Scheme, u.Host, a.Secrets[accessToken]}
-	return &session{Connector: c, client: &client, base: base, repository: repository, html: html + repository + "/", anonymous: a.Secrets[accessToken] == ""}, nil
+	return &session{Connector: c, client: &client, base: base, repository: repository, html: html + repository + "/", anonymous: a.Secrets[accessToken] == "", access: a}, nil
 }
 
 // guard adds the token to requests to the API, not to redirects, and bounds replies.

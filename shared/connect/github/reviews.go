@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,11 +29,15 @@ const maxHeld = 100
 const (
 	reviewsOf = `states:[APPROVED,CHANGES_REQUESTED,COMMENTED,DISMISSED]){nodes{url body submittedAt updatedAt author{login __typename}} pageInfo{hasNextPage endCursor}}`
 
-	pullsQuery = `query($owner:String!,$name:String!,$first:Int!,$after:String){repository(owner:$owner,name:$name){` +
-		`pullRequests(first:$first,after:$after,orderBy:{field:UPDATED_AT,direction:DESC}){` +
-		`edges{cursor node{number url updatedAt reviews(first:25,` + reviewsOf + `}} pageInfo{hasNextPage}}}}`
+	pullsOf = `query($owner:String!,$name:String!,$first:Int!,$after:String){repository(owner:$owner,name:$name){` +
+		`pullRequests(first:$first,after:$after,orderBy:{field:UPDATED_AT,direction:DESC}){edges{cursor node{number url updatedAt`
 
-	moreQuery = `query($owner:String!,$name:String!,$number:Int!,$after:String!){repository(owner:$owner,name:$name){` +
+	pullsQuery = pullsOf + ` reviews(first:25,` + reviewsOf + `}} pageInfo{hasNextPage}}}}`
+
+	// alone asks for pull requests without their reviews.
+	alone = pullsOf + `}} pageInfo{hasNextPage}}}}`
+
+	moreQuery = `query($owner:String!,$name:String!,$number:Int!,$after:String){repository(owner:$owner,name:$name){` +
 		`pullRequest(number:$number){reviews(first:100,after:$after,` + reviewsOf + `}}}`
 )
 
@@ -57,7 +63,7 @@ type pull struct {
 	Number    int
 	URL       string
 	UpdatedAt time.Time
-	Reviews   *reviewList
+	Reviews   *reviewList // nil: not read yet
 }
 
 type pullList struct {
@@ -71,7 +77,10 @@ type pullList struct {
 // addReviews adds the reviews that have a text to page.
 func (s *session) addReviews(page *source.SyncPage, of pull, list reviewList) error {
 	for _, n := range list.Nodes {
-		if n == nil || n.URL == "" {
+		if n == nil { // GitHub does not return this one, whenever it is asked
+			continue
+		}
+		if n.URL == "" {
 			return emptyReply()
 		}
 		if strings.TrimSpace(n.Body) == "" {
@@ -106,8 +115,16 @@ func (s *session) readReviews(ctx context.Context, p checkpoint, yield func(sour
 		return nil
 	}
 	resumed := p.Cursor != ""
+	if !resumed && !p.Since.IsZero() { // a full scan meets them
+		for _, uri := range s.access.Failed {
+			number, _ := strconv.Atoi(path.Base(strings.TrimSuffix(uri, reviewsMark)))
+			if err := s.readPull(ctx, &page, pull{Number: number}, flush); err != nil {
+				return err
+			}
+		}
+	}
 	for smaller := 0; ; {
-		list, err := s.pulls(ctx, p.Cursor, pullsAPage[smaller])
+		list, err := s.pulls(ctx, pullsQuery, p.Cursor, pullsAPage[smaller])
 		var failed *source.SyncError
 		switch {
 		case errors.As(err, &failed) && failed.Code == source.Unreadable && smaller+1 < len(pullsAPage) && ctx.Err() == nil:
@@ -116,6 +133,10 @@ func (s *session) readReviews(ctx context.Context, p checkpoint, yield func(sour
 		case failed != nil && failed.Code == source.Refused && resumed: // the cursor has expired
 			p.Cursor, p.Newest, resumed = "", time.Time{}, false
 			continue
+		case failed != nil && failed.Code == source.Unreadable && ctx.Err() == nil: // perhaps because of the reviews of this one
+			if list, err = s.pulls(ctx, alone, p.Cursor, 1); err != nil {
+				return err
+			}
 		case err != nil:
 			return err
 		}
@@ -152,10 +173,28 @@ func (s *session) readReviews(ctx context.Context, p checkpoint, yield func(sour
 	}
 }
 
-// readPull adds all reviews of a pull request to page. It calls flush when there are many.
+// reviewsMark ends the URI by which the reviews of a pull request are remembered when they cannot be read.
+const reviewsMark = "#reviews"
+
+// readPull adds all reviews of a pull request to page. It calls flush when there are many. Those that GitHub failed to return in an earlier
+// reading too are left out, so that they hold up no other pull request; see source.Access.Try.
 func (s *session) readPull(ctx context.Context, page *source.SyncPage, of pull, flush func() error) error {
-	list := of.Reviews
+	uri := s.html + "pull/" + strconv.Itoa(of.Number) + reviewsMark
+	list, after := of.Reviews, ""
 	for {
+		if list == nil {
+			leftOut, err := s.access.Try(ctx, uri, func(ctx context.Context) (err error) {
+				list, err = s.reviewsAfter(ctx, of.Number, after)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if leftOut {
+				page.Failed = append(page.Failed, source.FailedAgain(uri, "GitHub does not return all reviews"))
+				return nil
+			}
+		}
 		if err := s.addReviews(page, of, *list); err != nil {
 			return err
 		}
@@ -164,29 +203,43 @@ func (s *session) readPull(ctx context.Context, page *source.SyncPage, of pull, 
 				return err
 			}
 		}
-		after := list.PageInfo.EndCursor
 		if !list.PageInfo.HasNextPage {
+			if slices.Contains(s.access.Failed, uri) {
+				page.Unread = append(page.Unread, uri) // it need not be tried again
+			}
 			return nil
 		}
-		var reply struct {
-			Repository *struct{ PullRequest *pull }
-		}
-		err := s.query(ctx, moreQuery, map[string]any{"number": of.Number, "after": after}, &reply)
-		if err != nil {
-			return err
-		}
-		if reply.Repository == nil || reply.Repository.PullRequest == nil || reply.Repository.PullRequest.Reviews == nil {
-			return emptyReply()
-		}
-		list = reply.Repository.PullRequest.Reviews
-		if list.PageInfo.HasNextPage && list.PageInfo.EndCursor == after {
+		if list.PageInfo.EndCursor == after {
 			return emptyReply() // it would never end
 		}
+		list, after = nil, list.PageInfo.EndCursor
 	}
 }
 
-// pulls returns the pull requests after a cursor, or the first ones.
-func (s *session) pulls(ctx context.Context, after string, first int) (pullList, error) {
+// reviewsAfter returns a page of the reviews of a pull request, after a cursor if that is not empty. One that is gone has none.
+func (s *session) reviewsAfter(ctx context.Context, number int, after string) (*reviewList, error) {
+	var reply struct {
+		Repository *struct{ PullRequest *pull }
+	}
+	about := map[string]any{"number": number}
+	if after != "" {
+		about["after"] = after
+	}
+	err := s.query(ctx, moreQuery, about, &reply)
+	var failed *source.SyncError
+	switch {
+	case errors.As(err, &failed) && failed.Code == source.NotThere:
+		return &reviewList{}, nil
+	case err != nil:
+		return nil, err
+	case reply.Repository == nil || reply.Repository.PullRequest == nil || reply.Repository.PullRequest.Reviews == nil:
+		return nil, emptyReply()
+	}
+	return reply.Repository.PullRequest.Reviews, nil
+}
+
+// pulls returns the pull requests after a cursor, or the first ones. query is pullsQuery or alone.
+func (s *session) pulls(ctx context.Context, query, after string, first int) (pullList, error) {
 	var reply struct {
 		Repository *struct{ PullRequests *pullList }
 	}
@@ -194,7 +247,7 @@ func (s *session) pulls(ctx context.Context, after string, first int) (pullList,
 	if after != "" {
 		about["after"] = after
 	}
-	if err := s.query(ctx, pullsQuery, about, &reply); err != nil {
+	if err := s.query(ctx, query, about, &reply); err != nil {
 		return pullList{}, err
 	}
 	if reply.Repository == nil || reply.Repository.PullRequests == nil {
@@ -202,7 +255,7 @@ func (s *session) pulls(ctx context.Context, after string, first int) (pullList,
 	}
 	list := *reply.Repository.PullRequests
 	for _, e := range list.Edges {
-		if e.Node == nil || e.Node.Reviews == nil || e.Cursor == "" || e.Cursor == after {
+		if e.Node == nil || e.Node.Reviews == nil && query != alone || e.Cursor == "" || e.Cursor == after {
 			return pullList{}, emptyReply()
 		}
 	}

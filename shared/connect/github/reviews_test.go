@@ -241,6 +241,74 @@ func TestAPageOfReviewsThatTakesGitHubTooLong(t *testing.T) {
 	}
 }
 
+// TestAPullRequestWhoseReviewsAreNeverReturnedHoldsUpNoOther: the next sync leaves them out, and each later one tries again.
+func TestAPullRequestWhoseReviewsAreNeverReturnedHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, many := range map[string]int{"few reviews": 1, "more than a page of reviews": 30} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			r.pulls(30)
+			r.put(func(x *githubtest.Repository) {
+				x.Slow = []int{12}
+				for n := range many - 1 {
+					x.Verdicts = append(x.Verdicts, r.server.NewVerdict(100+n, x.Issues[11], "Fine."))
+				}
+			})
+			uri := r.server.URL + "/acme/api/pull/12#reviews"
+			if _, _, _, err := r.part("reviews", nil); !source.IsOfOne(err) || !strings.Contains(fmt.Sprintf("%+v", err), source.Unreadable) {
+				t.Fatalf("at first: %v", err)
+			}
+			r.access.Failed = []string{uri} // as the sync remembers it
+			var at []byte
+			for _, tt := range []struct {
+				change            func(x *githubtest.Repository)
+				again             bool // from the last checkpoint
+				items             int
+				leftOut, isUnread bool
+			}{
+				{func(*githubtest.Repository) {}, false, 29, true, false},
+				{func(*githubtest.Repository) {}, true, 1, true, false}, // the one that changed last is always read
+				{func(x *githubtest.Repository) { x.Slow = nil }, true, many + 1, false, true},
+				{func(*githubtest.Repository) {}, false, many + 29, false, true},
+				{func(x *githubtest.Repository) { x.Issues = slices.Delete(x.Issues, 11, 12); x.Verdicts = nil }, true, 0, false, true},
+			} {
+				r.put(tt.change)
+				from := at
+				if !tt.again {
+					from = nil
+				}
+				items, leftOut, isUnread := 0, false, false
+				for page, err := range r.c.Read(t.Context(), r.access, "acme/api reviews", from) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					items, at = items+len(page.Items), page.Checkpoint
+					isUnread = isUnread || slices.Contains(page.Unread, uri)
+					leftOut = leftOut || slices.ContainsFunc(page.Failed, func(f source.SkippedItem) bool { return f.URI == uri })
+				}
+				if items != tt.items || leftOut != tt.leftOut || isUnread != tt.isUnread {
+					t.Errorf("%d items, want %d; left out: %t, unread: %t", items, tt.items, leftOut, isUnread)
+				}
+			}
+		})
+	}
+}
+
+// TestANullReviewHoldsUpNoOther: GitHub has null for one that it fails to return.
+func TestANullReviewHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.server.Before(func(_ string, w http.ResponseWriter) bool {
+		_, _ = io.WriteString(w, `{"data":{"repository":{"pullRequests":{"edges":[{"cursor":"a","node":{"number":1,"url":"u","updatedAt":"2026-01-01T00:00:00Z",
+			"reviews":{"nodes":[null,{"url":"u#1","body":"Fine."}]}}}]}}}}`)
+		return true
+	})
+	if items, _, _ := r.mustRead("reviews", nil); len(items) != 1 {
+		t.Errorf("%q", items)
+	}
+}
+
 // TestACursorOfReviewsThatHasExpired begins the reading again.
 func TestACursorOfReviewsThatHasExpired(t *testing.T) {
 	t.Parallel()

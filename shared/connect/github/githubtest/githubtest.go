@@ -27,6 +27,7 @@ type Repository struct {
 	Comments []Comment
 	Reviews  []Comment
 	Verdicts []Review // which REST calls reviews
+	Slow     []int    // numbers of pull requests whose verdicts GraphQL fails to return
 	Branch   string   // the default branch
 	Commits  []Commit // the last one is the head of Branch
 	Missing  bool     // it is no longer visible

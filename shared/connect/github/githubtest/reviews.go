@@ -34,7 +34,7 @@ func review(r *Repository, w http.ResponseWriter, q *http.Request) {
 	})
 }
 
-// variables are those of the two queries that the server answers: about pull requests, and about the reviews of one.
+// variables are those of the queries that the server answers: about pull requests, with or without their reviews, and about the reviews of one.
 type variables struct {
 	Owner, Name, After string
 	First, Number      int
@@ -62,15 +62,38 @@ func (s *Server) graphQL(w http.ResponseWriter, q *http.Request) {
 	q.URL.Path = "/api/v3/repos/" + name + "/graphql"
 	s.serve(w, q, func(r *Repository, w http.ResponseWriter, _ *http.Request) {
 		v := body.Variables
+		if strings.Contains(body.Query, "$after:String!") && v.After == "" {
+			refuse(w, http.StatusBadRequest, "Variable $after of type String! was provided invalid value.")
+			return
+		}
+		if !strings.Contains(body.Query, "reviews(") {
+			pulls, _ := r.pulls(v.After, v.First, false)
+			answerData(w, map[string]any{"pullRequests": pulls})
+			return
+		}
 		if !strings.Contains(body.Query, "states:[APPROVED,CHANGES_REQUESTED,COMMENTED,DISMISSED]") { // else it returns drafts
 			refuse(w, http.StatusBadRequest, "not recorded")
 			return
 		}
 		if strings.Contains(body.Query, "pullRequest(number:$number)") {
+			if slices.Contains(r.Slow, v.Number) {
+				refuse(w, http.StatusBadGateway, "This took too long.")
+				return
+			}
+			if !slices.ContainsFunc(r.Issues, func(i Issue) bool { return i.Number == v.Number }) {
+				answer(w, map[string]any{"data": map[string]any{"repository": map[string]any{"pullRequest": nil}},
+					"errors": []any{map[string]any{"type": "NOT_FOUND", "message": "Could not resolve to a PullRequest."}}})
+				return
+			}
 			answerData(w, map[string]any{"pullRequest": map[string]any{"reviews": r.reviews(v.Number, v.After, 100)}})
 			return
 		}
-		answerData(w, map[string]any{"pullRequests": r.pulls(v.After, v.First)})
+		pulls, slow := r.pulls(v.After, v.First, true)
+		if slow {
+			refuse(w, http.StatusBadGateway, "This took too long.")
+			return
+		}
+		answerData(w, map[string]any{"pullRequests": pulls})
 	})
 }
 
@@ -78,18 +101,23 @@ func answerData(w http.ResponseWriter, repository any) {
 	answer(w, map[string]any{"data": map[string]any{"repository": repository}})
 }
 
-// pulls returns a page of the pull requests, the one that changed last first. A cursor is the time and number of one, as GitHub's is.
-func (r *Repository) pulls(after string, first int) any {
+// pulls returns a page of the pull requests, the one that changed last first, and whether the verdicts on one of them are slow. A cursor is
+// the time and number of one, as GitHub's is.
+func (r *Repository) pulls(after string, first int, reviews bool) (page any, slow bool) {
 	pulls := slices.DeleteFunc(slices.Clone(r.Issues), func(i Issue) bool { return i.Pull == nil })
 	slices.SortFunc(pulls, func(a, b Issue) int { return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), b.Number-a.Number) })
 	cursor := func(i Issue) string { return fmt.Sprintf("%020d %09d", i.UpdatedAt.Unix(), i.Number) }
 	pulls = slices.DeleteFunc(pulls, func(i Issue) bool { return after != "" && cursor(i) >= after })
 	edges := []any{}
 	for _, i := range pulls[:min(first, len(pulls))] {
-		edges = append(edges, map[string]any{"cursor": cursor(i), "node": map[string]any{"number": i.Number, "url": i.HTMLURL, "updatedAt": i.UpdatedAt,
-			"reviews": r.reviews(i.Number, "", 25)}})
+		node := map[string]any{"number": i.Number, "url": i.HTMLURL, "updatedAt": i.UpdatedAt}
+		if reviews {
+			node["reviews"] = r.reviews(i.Number, "", 25)
+			slow = slow || slices.Contains(r.Slow, i.Number)
+		}
+		edges = append(edges, map[string]any{"cursor": cursor(i), "node": node})
 	}
-	return map[string]any{"edges": edges, "pageInfo": map[string]any{"hasNextPage": len(pulls) > first}}
+	return map[string]any{"edges": edges, "pageInfo": map[string]any{"hasNextPage": len(pulls) > first}}, slow
 }
 
 // reviews returns a page of the reviews of a pull request, oldest first.

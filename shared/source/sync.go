@@ -279,9 +279,12 @@ func (r *syncRun) run(ctx context.Context) error {
 	}
 	if stop == nil {
 		err := r.removeGone(ctx)
-		if errors.As(err, &stop) {
+		switch {
+		case err != nil && r.progressed && errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return ErrUnfinished // the next run gets further
+		case errors.As(err, &stop):
 			r.recordFailure(ctx, r.state.Part, stop)
-		} else if err != nil {
+		case err != nil:
 			return err
 		}
 	}

@@ -388,6 +388,42 @@ func TestWhatIsAskedAboutIsNotAskedAgain(t *testing.T) {
 	}
 }
 
+// TestADeadlineWhileDeletedItemsAreRemovedIsNoFailure: the next run goes on, whether the one before has only read, or saved an answer or a
+// removal.
+func TestADeadlineWhileDeletedItemsAreRemovedIsNoFailure(t *testing.T) {
+	t.Parallel()
+	for name, left := range map[string][]string{"answers": uris("a", 7), "removals": nil} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLibrary(t, newShelf())
+			l.mustSync()
+			for _, uri := range uris("a", 7) {
+				l.shelf.hide[uri] = true
+			}
+			l.shelf.parts["a"] = left
+			l.clock.Advance(25 * time.Hour)
+			asked := 0
+			l.shelf.ask = func() error {
+				if asked++; asked == 1 || asked == 3 {
+					time.Sleep(5 * time.Minute)
+					return context.DeadlineExceeded
+				}
+				return nil
+			}
+			for run, want := range []error{source.ErrUnfinished, source.ErrUnfinished, nil} {
+				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+				if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); !errors.Is(err, want) || want == nil && err != nil {
+					t.Errorf("%s: run %d: %v", name, run+1, err)
+				}
+				cancel()
+			}
+			if d := l.shown(); d.State != source.Ready || asked != 9 {
+				t.Errorf("%s: %q %+v, asked %d times", name, d.State, d.LastError, asked)
+			}
+			l.wantItems(everything[len(uris("a", 7))-len(left):]...)
+		})
+	}
+}
+
 // TestAnItemThatBecomesInvalidIsRemoved: its earlier version would keep readers who may no longer be allowed to read it.
 func TestAnItemThatBecomesInvalidIsRemoved(t *testing.T) {
 	t.Parallel()

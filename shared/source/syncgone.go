@@ -151,6 +151,7 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 		}
 		if removed {
 			r.state.Removed++
+			r.progress()
 		}
 	}
 	if !gone {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import json
 import os
 import re
 import time
@@ -68,8 +69,10 @@ def put_folder(
 
     A file's URI is base_uri followed by its path below folder; without base_uri it is its file: URI.
     A file that has not changed changes nothing on the server, so a run that broke off is started
-    again. A PDF or Office file that has not changed is not sent either, if the key may read documents. Hidden files and folders, and node_modules, are left out. A file that fails does not stop
-    the others. A key that is refused, or a used-up quota, does: DocentError.
+    again. A PDF or Office file that has not changed is not sent either, if the key may read documents,
+    unless it could not be read or indexed before. Hidden files and folders, and node_modules, are
+    left out. A file that fails does not stop the others. A key that is refused, or a used-up quota,
+    does: DocentError.
 
     With delete, documents of the collection are removed whose URI is below base_uri and whose file is
     gone, whatever its kind; a folder without any file to put is then an error. Front matter is not read: a file whose front
@@ -91,6 +94,16 @@ def put_folder(
     stored: dict[Path, str] = {}
     end = 0.0
 
+    def failed(identifier: str) -> bool:
+        """Report whether the server tries again when a document is put as it is stored; also if it is gone."""
+        try:
+            document = get_document.sync(identifier, client=rest)
+        except DocentError as error:
+            if error.status == 404:
+                return True
+            raise
+        return not isinstance(document, Document) or document.indexing.state is IndexingState.FAILED
+
     def put(uri: str, path: Path) -> None:
         try:
             document = _document(path, uri, collection_id)
@@ -100,7 +113,7 @@ def put_folder(
                 if prepared is None:
                     return
                 document = prepared
-            if uri in known and document.uri == uri and document.collection_id == collection_id and _is_stored(known[uri], path, document):
+            if uri in known and document.uri == uri and document.collection_id == collection_id and _is_stored(known[uri], path, document) and not failed(known[uri].id):
                 result.put.append(path)
                 stored[path] = known[uri].id
                 return
@@ -182,7 +195,7 @@ def _is_stored(known: DocumentSummary, path: Path, document: DocumentInput) -> b
     old_access = new_access = None
     if new.pop("keepAccess", False) is not True:
         old_access, new_access = old.get("access"), new.get("access")
-    if old_access != new_access or any(old.get(name) != new.get(name) for name in ("title", "mediaType", "metadata")):
+    if old_access != new_access or any(_text(old.get(name)) != _text(new.get(name)) for name in ("title", "mediaType", "metadata")):
         return False
     if set(new) - {"body", "collectionId", "uri", "title", "mediaType", "metadata", "access"} or not isinstance(known.size, int):
         return False  # it has an upload, or what is not known here
@@ -196,6 +209,11 @@ def _is_stored(known: DocumentSummary, path: Path, document: DocumentInput) -> b
             while part := file.read(64 << 10):
                 digest.update(part)
     return digest.hexdigest() == known.sha256
+
+
+def _text(value: object) -> str:
+    """Return a text to compare values by with their types, which == does not: 1 == True."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _fail(result: FolderResult, what: str, error: Exception) -> None:

@@ -238,6 +238,12 @@ class TestServer(unittest.TestCase):
                 document.metadata = Metadata.from_dict({"version": 2, "labels": ["a", "b"]})
                 document.access = Access(users=[], groups=[])
 
+            def numbered(document: DocumentInput) -> None:
+                document.metadata = Metadata.from_dict({"final": 1})
+
+            def marked(document: DocumentInput) -> None:
+                document.metadata = Metadata.from_dict({"final": True})
+
             def kept(document: DocumentInput) -> None:
                 labelled(document)
                 document.access, document.keep_access = UNSET, True
@@ -247,7 +253,7 @@ class TestServer(unittest.TestCase):
                 document.title += " of the house"
 
             whole = ["POST /v1/uploads", "PUT /v1/documents", "PUT /v1/documents"]
-            for change in (lambda _: None, labelled, titled):
+            for change in (lambda _: None, numbered, marked, labelled, titled):
                 put(change, whole)
                 put(change, [])
             put(labelled, whole)
@@ -255,6 +261,17 @@ class TestServer(unittest.TestCase):
             put(lambda _: None, whole)
             (folder / "large.pdf").write_bytes(pdf("The attic holds chests.", 5 << 20))  # of the same size
             put(lambda _: None, ["POST /v1/uploads", "PUT /v1/documents"])
+
+    def test_pdf_files_that_could_not_be_read_are_sent_again(self) -> None:
+        with tempfile.TemporaryDirectory() as name, Docent(transport=Counted()) as docent:
+            folder, sent = Path(name), Counted.sent
+            collection = docent.collection("broken-" + uuid.uuid4().hex[:8])
+            (folder / "broken.pdf").write_bytes(b"%PDF-1.7\n, and no more of it")
+            (folder / "whole.pdf").write_bytes(pdf("The cellar holds crates."))
+            for wanted in (["PUT /v1/documents", "PUT /v1/documents"], ["PUT /v1/documents"]):
+                sent.clear()
+                result = docent.put_folder(folder, collection.id, base_uri="https://wiki.example/broken", wait=120)
+                self.assertEqual(([Path(path).name for path in result.failed], sent), (["broken.pdf"], wanted))
 
     def test_an_upload_is_for_one_document(self) -> None:
         data = pdf("The shed holds ladders.")

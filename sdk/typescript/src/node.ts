@@ -55,8 +55,9 @@ export interface FolderResult {
 /**
  * putFolder puts the Markdown, text, PDF and Office files below folder into a collection, several at a time. A file that has not
  * changed changes nothing on the server, so a run that broke off is started again. A PDF or Office file that has not changed is
- * not sent either, if the key may read documents. Hidden files and folders, and node_modules, are left out. A file that fails
- * does not stop the others. A key that is refused, or a used-up quota, does: DocentError.
+ * not sent either, if the key may read documents, unless it could not be read or indexed before. Hidden files and folders, and
+ * node_modules, are left out. A file that fails does not stop the others. A key that is refused, or a used-up quota, does:
+ * DocentError.
  *
  * With delete, a folder without any file to put is an error. Front matter is not read: a file whose front matter says who may
  * read it fails unless prepare sets its access.
@@ -91,7 +92,7 @@ export async function putFolder(docent: Docent, folder: string, collectionId: st
     if (options.prepare) document = options.prepare(path, document);
     if (!document) return;
     const old = document.uri === uri && document.collectionId === collectionId ? known.get(uri) : undefined;
-    if (old && (await isStored(old, path, document))) {
+    if (old && (await isStored(old, path, document)) && !(await hasFailed(docent, old.id))) {
       result.put.push(path);
       stored.push([path, old.id]);
       return;
@@ -157,6 +158,17 @@ async function isStored(known: rest.DocumentSummary, path: string, document: res
   if (!keepAccess && !same(known.access, access)) return false;
   if (body) return createHash("sha256").update(Buffer.from(body, "base64")).digest("hex") === known.sha256;
   return (await stat(path)).size === known.size && (await sha256Of(await openAsBlob(path))) === known.sha256;
+}
+
+/** hasFailed reports whether the server tries again when a document is put as it is stored; also if it is gone. */
+async function hasFailed(docent: Docent, documentId: string): Promise<boolean> {
+  try {
+    const { data } = await rest.getDocument({ client: docent.rest, throwOnError: true, path: { documentId } });
+    return data.indexing.state === "failed";
+  } catch (error) {
+    if (error instanceof DocentError && error.status === 404) return true;
+    throw error;
+  }
 }
 
 async function inParallel<T>(items: Iterable<T>, parallel: number, act: (item: T) => Promise<void>): Promise<void> {

@@ -211,9 +211,9 @@ test("PDF files of a folder are put", async () => {
   await rm(files, { recursive: true });
 });
 
-test("PDF files that have not changed are not sent", async () => {
-  const files = await mkdtemp(join(tmpdir(), "docent-"));
-  let sent: string[] = [];
+/** Returns a Docent and which of its calls change something, but for those that send a file to its address. */
+function countingDocent(): { counting: Docent; sent: string[] } {
+  const sent: string[] = [];
   const counting = new Docent({
     fetch: (input, init) => {
       const { method, url } = input instanceof Request ? input : new Request(input, init);
@@ -222,10 +222,16 @@ test("PDF files that have not changed are not sent", async () => {
       return fetch(input, init);
     },
   });
+  return { counting, sent };
+}
+
+test("PDF files that have not changed are not sent", async () => {
+  const files = await mkdtemp(join(tmpdir(), "docent-"));
+  const { counting, sent } = countingDocent();
   const collection = await counting.collection(newName("unchanged"));
   await write(files, { "small.pdf": pdf("The cellar holds barrels."), "large.pdf": pdf("The attic holds trunks.", 5 << 20) });
   const put = async (change: (document: DocumentInput) => DocumentInput, wanted: string[]) => {
-    sent = [];
+    sent.length = 0;
     const prepare = (_: string, document: DocumentInput) => change(document);
     const result = await putFolder(counting, files, collection.id, { baseUri: "https://wiki.example/unchanged", prepare });
     assert.deepEqual([result.failed, result.put.length, sent.sort()], [{}, 2, wanted]);
@@ -245,6 +251,19 @@ test("PDF files that have not changed are not sent", async () => {
   await put(plain, whole);
   await write(files, { "large.pdf": pdf("The attic holds chests.", 5 << 20) }); // of the same size
   await put(plain, ["POST /v1/uploads", "PUT /v1/documents"]);
+  await rm(files, { recursive: true });
+});
+
+test("PDF files that could not be read are sent again", async () => {
+  const files = await mkdtemp(join(tmpdir(), "docent-"));
+  const { counting, sent } = countingDocent();
+  const collection = await counting.collection(newName("broken"));
+  await write(files, { "broken.pdf": "%PDF-1.7\n, and no more of it", "whole.pdf": pdf("The cellar holds crates.") });
+  for (const wanted of [["PUT /v1/documents", "PUT /v1/documents"], ["PUT /v1/documents"]]) {
+    sent.length = 0;
+    const result = await putFolder(counting, files, collection.id, { baseUri: "https://wiki.example/broken", wait: 120 });
+    assert.deepEqual([Object.keys(result.failed).map((path) => basename(path)), sent], [["broken.pdf"], wanted]);
+  }
   await rm(files, { recursive: true });
 });
 

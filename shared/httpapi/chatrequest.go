@@ -179,7 +179,7 @@ func (c conversation) question() (string, error) {
 		}
 		text := m.text()
 		switch n := utf8.RuneCountInString(text); {
-		case isBackgroundTask(text):
+		case isBackgroundTask(text) || slices.ContainsFunc(c.said, choosesTools):
 			return "", apierr.BadField(c.pointer, "must end with a question; give the tasks of the chat program, such as titles of chats, another model, or turn them off")
 		case strings.TrimSpace(text) == "":
 			return "", apierr.BadField(c.pointer, "must have text in the last message of the user")
@@ -231,6 +231,7 @@ var backgroundTasks = [][2]string{
 	{"Provide a concise, 5-word-or-less title for the conversation", "Conversation:\n"},
 	{"Analyze this conversation and provide:\n1. The detected language of the conversation", "A concise title"},
 	{"Query: History:\n", "\nQuery: "},
+	{"History:\n", "\nQuery: "},
 	{"Your task is to reflect the speaker's likely facial expression through a fitting emoji.", "\nMessage: ```"},
 }
 
@@ -239,6 +240,13 @@ var backgroundTasks = [][2]string{
 // further questions, and calls no tool before it asks the question itself; LibreChat keeps its own title.
 func isBackgroundTask(text string) bool {
 	return slices.ContainsFunc(backgroundTasks, func(t [2]string) bool { return strings.HasPrefix(text, t[0]) && strings.Contains(text, t[1]) })
+}
+
+// choosesTools reports whether m is the system message by which Open WebUI has a model choose tools. The message of the user may
+// be an ordinary question then.
+func choosesTools(m said) bool {
+	return m.role == "system" && strings.HasPrefix(m.text(), "Available Tools: ") &&
+		strings.Contains(m.text(), "Your task is to choose and return the correct tool(s) from the list of available tools")
 }
 
 // describeChat gives the members of several types their schemas. They are read in code, with better errors than a list of

@@ -181,7 +181,8 @@ func TestAStreamEndsWithItsCaller(t *testing.T) {
 	}
 }
 
-// TestAReplyThatWaitedIsForWhoMayReadItNow: the caller is checked again before a reply that took long.
+// TestAReplyThatWaitedIsForWhoMayReadItNow: the caller is checked again before a reply that took long. A page that calls a tool
+// may read the refusal as it may read the reply.
 func TestAReplyThatWaitedIsForWhoMayReadItNow(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
@@ -212,7 +213,7 @@ func TestAReplyThatWaitedIsForWhoMayReadItNow(t *testing.T) {
 				h.handler = root(httpapi.New(surface, httpapi.Areas()...))
 				e = h.endings(name)
 				h.must(204, "PUT", streamedID, map[string]string{"question": "How tall is the zebra?"}, e.header()...)
-				header := append(e.header(), "Prefer", "wait=20", "Content-Type", "application/json", "Accept", "application/json, text/event-stream;q=0")
+				header := append(e.header(), "Prefer", "wait=20", "Content-Type", "application/json", "Accept", "application/json, text/event-stream;q=0", "Origin", "https://docent.test")
 				reply := h.must(e.status, c.method, c.path, c.body, header...)
 				if waits != 1 || reply.text(t, "code") != e.code || reply.text(t, "detail") != e.detail {
 					t.Errorf("%d waits, then %s", waits, reply.body)
@@ -220,6 +221,11 @@ func TestAReplyThatWaitedIsForWhoMayReadItNow(t *testing.T) {
 				wantMetadata := what == "tool" && e.status == 401
 				if got := reply.header.Get("WWW-Authenticate"); (got != "") != (e.status == 401) || strings.Contains(got, "resource_metadata") != wantMetadata {
 					t.Errorf("challenge %q", got)
+				}
+				allowed := reply.header.Get("Access-Control-Allow-Origin") == "https://docent.test" && reply.header.Get("Vary") == "Origin" &&
+					strings.Contains(reply.header.Get("Access-Control-Expose-Headers"), "WWW-Authenticate")
+				if allowed != (what == "tool") {
+					t.Errorf("a page may read the reply: %t: %v", allowed, reply.header)
 				}
 			})
 		}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -129,9 +130,11 @@ func (w *reply) send() {
 	}
 }
 
-// forget discards the reply, so that another can replace it.
+// forget discards the reply, so that another can replace it. A page that may read the one may read the other.
 func (w *reply) forget() {
-	clear(w.Header())
+	maps.DeleteFunc(w.Header(), func(name string, _ []string) bool {
+		return !strings.HasPrefix(name, "Access-Control-") && name != "Vary"
+	})
 	w.status, w.empty = 0, false
 	w.end()
 	w.first, w.large = nil, nil

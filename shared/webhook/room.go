@@ -14,12 +14,15 @@ import (
 type room struct {
 	mu    sync.Mutex
 	all   int
-	of    map[string]int       // by team; no zeros
-	later map[string]time.Time // by endpoint: when a turn without room was to be tried again last
+	of    map[string]int   // by team; no zeros
+	later map[string]delay // by endpoint: of the last message for a turn without room, until a turn begins
 }
 
-// enter reports whether a team may have another turn, which then has to leave. A team without a turn may always.
-func (r *room) enter(teamID string, workers int) bool {
+// delay is the time for which a message is on its way.
+type delay struct{ from, until time.Time }
+
+// enter reports whether an endpoint of a team may have a turn, which then has to leave. A team without a turn may always.
+func (r *room) enter(teamID, endpointID string, workers int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if workers > 0 && r.of[teamID] > 0 && r.of[teamID] >= workers-r.all {
@@ -30,6 +33,7 @@ func (r *room) enter(teamID string, workers int) bool {
 	}
 	r.all++
 	r.of[teamID]++
+	delete(r.later, endpointID)
 	return true
 }
 
@@ -42,17 +46,18 @@ func (r *room) leave(teamID string) {
 	}
 }
 
-// postpone reports whether no message was sent yet for the turn of an endpoint at a time, and notes that one is.
-func (r *room) postpone(endpointID string, at time.Time) bool {
+// postpone reports whether no message for the turn of an endpoint is on its way, and notes that one is, now and for a time.
+// A clock that was set back since a message was sent does not tell that it is.
+func (r *room) postpone(endpointID string, now time.Time, wait time.Duration) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.later == nil {
-		r.later = map[string]time.Time{}
-	}
-	if r.later[endpointID].Equal(at) {
+	if last, ok := r.later[endpointID]; ok && !now.Before(last.from) && now.Before(last.until) {
 		return false
 	}
-	r.later[endpointID] = at
+	if r.later == nil {
+		r.later = map[string]delay{}
+	}
+	r.later[endpointID] = delay{now, now.Add(wait)}
 	return true
 }
 
@@ -61,9 +66,9 @@ const retryRoom = time.Second
 
 // tryLater has a turn without room begin later. Its pending item stays due, so that the sweeper sends a message that is lost.
 func (w *Worker) tryLater(ctx context.Context, work pending.Work) {
-	now := w.now()
-	at := now.Truncate(retryRoom).Add(retryRoom) // the same for all messages of one second
-	if w.room.postpone(work.ID, at) {
-		w.Outbox.SendLater(ctx, at.Sub(now), work)
+	now := w.Now() // with its monotonic reading: the queue waits by that
+	wait := now.Truncate(retryRoom).Add(retryRoom).Sub(now)
+	if w.room.postpone(work.ID, now, wait) {
+		w.Outbox.SendLater(ctx, wait, work)
 	}
 }

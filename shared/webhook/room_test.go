@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,5 +78,51 @@ func TestATeamLeavesWorkersToOthers(t *testing.T) {
 	}
 	if n := w.pendingItems(); n != 0 {
 		t.Errorf("%d items are pending", n)
+	}
+}
+
+// TestATurnWithoutRoomIsNotLostWhenTheClockIsSetBack: its message is received before the time for which it was sent, and there
+// still is no room.
+func TestATurnWithoutRoomIsNotLostWhenTheClockIsSetBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Workers = 2
+	w.clock.Advance(500 * time.Millisecond)
+	var back atomic.Int64
+	w.Worker.Now = func() time.Time { return w.clock.Now().Add(-time.Duration(back.Load())) } // the queue's clock goes on
+	held, release := make(chan struct{}), make(chan struct{})
+	w.answer = func(webhook.Request) webhook.Reply {
+		w.mu.Unlock() // of receive, so that others can post in the meantime
+		defer w.mu.Lock()
+		select {
+		case held <- struct{}{}:
+			<-release
+		case <-release:
+		}
+		return webhook.Reply{Status: 204}
+	}
+	w.endpoint("https://one.test/", "answer.asked")
+	w.endpoint("https://two.test/", "answer.asked")
+	w.happen(audit.AnswerAsked, 1)
+	done := make(chan struct{})
+	go func() { defer close(done); w.work() }()
+	<-held
+	w.happen(audit.AnswerAsked, 1)
+	w.work() // both endpoints are to be tried again at the next second
+	back.Store(int64(800 * time.Millisecond))
+	w.clock.Advance(500 * time.Millisecond)
+	w.work()
+	close(release)
+	<-done
+	for range 5 { // less than a minute: nothing is swept
+		w.clock.Advance(time.Second)
+		w.work()
+	}
+	got := map[string]int{}
+	for _, p := range w.taken() {
+		got[p.url]++
+	}
+	if got["https://one.test/"] != 2 || got["https://two.test/"] != 2 {
+		t.Errorf("posts: %v", got)
 	}
 }

@@ -61,7 +61,7 @@ type turn struct {
 
 // turn makes the deliveries of an endpoint that are due, unless another process does, or its team has to leave the workers to others.
 func (w *Worker) turn(ctx context.Context, work pending.Work) error {
-	if !w.room.enter(work.TeamID, w.Workers) {
+	if !w.room.enter(work.TeamID, work.ID, w.Workers) {
 		w.tryLater(ctx, work)
 		return nil
 	}

@@ -6,13 +6,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/app/faulttest"
+	"docent/shared/audit"
 	"docent/shared/document"
+	"docent/shared/extract"
 	"docent/shared/queue"
 	"docent/shared/search"
 	"docent/shared/table"
@@ -283,5 +286,60 @@ func TestADeletedCollectionWithDamageIsRemoved(t *testing.T) {
 		if item.Sort != "ruled" {
 			t.Errorf("left: %v", item.Key)
 		}
+	}
+}
+
+// TestDamageBesideADocumentDoesNotRemoveIt: a put that meets another damaged item fails, and the document stays as it is.
+func TestDamageBesideADocumentDoesNotRemoveIt(t *testing.T) {
+	t.Parallel()
+	for name, which := range map[string]struct {
+		item bool
+		of   func(id string) func(table.Item) bool
+	}{
+		"the mark of a removal": {true, func(id string) func(table.Item) bool {
+			return func(i table.Item) bool { return i.Partition == teamID+"/"+id && i.Sort == "removed" }
+		}},
+		"an upload": {false, func(string) func(table.Item) bool {
+			return func(i table.Item) bool { return i.Partition == teamID+"/uploads" }
+		}},
+		"the head of the audit log": {false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			in := h.text("kept", "old")
+			if which.item {
+				in = h.item("kept", "old", h.clock.Now())
+			}
+			if _, err := h.Remove(t.Context(), teamID, h.issue, in.URI, h.clock.Now().Add(-time.Hour), "r"); err != nil {
+				t.Fatal(err)
+			}
+			id, _ := h.put(in)
+			u, _, err := h.NewUpload(t.Context(), teamID, extract.PDF, 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if which.of != nil {
+				h.ruin(which.of(id))
+			} else {
+				damaged := &faulttest.DamagedTable{Store: h.Table}
+				damaged.Damage(audit.TopicsKey(teamID))
+				h.Events = &audit.Log{Table: damaged, Now: h.clock.Now}
+			}
+			if in.Body = "new"; name == "an upload" {
+				in.Body, in.Upload = "", u.ID
+			}
+			if in.Facts != nil {
+				in.Facts.Changed = in.Facts.Changed.Add(time.Minute)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			if _, _, err := h.Put(ctx, teamID, in); table.AsDamaged(err) == nil {
+				t.Errorf("put: %v", err)
+			}
+			if d := h.read(id); d.Body != "old" {
+				t.Errorf("it has %q", d.Body)
+			}
+		})
 	}
 }

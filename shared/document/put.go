@@ -80,14 +80,17 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 	}
 	event := s.events(in.Facts).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
+	madeRoom := false
 	for {
 		stored, err := s.put(ctx, teamID, id, in, event)
+		// Anything else that is damaged on the way says nothing about the document, which stays.
+		if d := table.AsDamaged(err); d != nil && !madeRoom && slices.Contains(d.Keys, recordKey(teamID, id)) {
+			if err = s.makeRoom(ctx, teamID, id, in, err); err == nil {
+				madeRoom, err = true, errRaced
+			}
+		}
 		switch {
 		case errors.Is(err, errRaced):
-		case table.AsDamaged(err) != nil:
-			if err := s.makeRoom(ctx, teamID, id, in, err); err != nil {
-				return "", 0, err
-			}
 		case errors.Is(err, errRemoved) && !in.Listed.IsZero() && !in.byListing:
 			in.byListing = true
 		case errors.Is(err, errRemoved):

@@ -70,6 +70,14 @@ func (d *DamagedTable) Query(ctx context.Context, q table.Query) (table.Page, er
 	return page, err
 }
 
+// Add implements table.Store.
+func (d *DamagedTable) Add(ctx context.Context, a table.Add) (table.Item, error) {
+	if d.damaged(a.Key) {
+		return table.Item{}, &table.DamagedError{Keys: []table.Key{a.Key}}
+	}
+	return d.Store.Add(ctx, a)
+}
+
 // Write implements table.Store.
 func (d *DamagedTable) Write(ctx context.Context, ops ...table.Op) error {
 	var replaced []table.Key

@@ -136,7 +136,7 @@ func (c Corpus) List(ctx context.Context, teamID, source string, space search.Sp
 		q.From, q.To = max(after, string(space)+"#"), string(space)+"#~"
 	}
 	var listed []search.Listed
-	for item, err := range table.All(ctx, c.undamaged(), q) {
+	for item, err := range c.wholeList(ctx, teamID, q) {
 		if err != nil {
 			return nil, fmt.Errorf("list documents: %w", err)
 		}

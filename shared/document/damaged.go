@@ -152,7 +152,7 @@ func (s *Service) deleteDamaged(ctx context.Context, teamID, id string, who Who,
 // dropListed removes documents of a deleted collection with the default rule byDefault, whose entries in its list are damaged.
 func (w *Worker) dropListed(ctx context.Context, work pending.Work, keys []table.Key, byDefault *access.Rule) error {
 	for _, k := range keys {
-		id := k.Sort[strings.LastIndexByte(k.Sort, '#')+1:]
+		id := idInList(k)
 		ops := []table.Op{table.Delete{Key: k}}
 		item, err := w.Table.Get(ctx, recordKey(work.TeamID, id))
 		switch {

@@ -119,12 +119,12 @@ func (s *Service) removeItem(ctx context.Context, teamID string, r record, reque
 }
 
 // Items yields the items of a space of a connected source without their bodies,
-// newest creation first; those of the last moments only if current is set. It stops at
-// the first error.
+// newest creation first; those of the last moments only if current is set. One whose entry
+// in the list is damaged is as its record says. It stops at the first error.
 func (s *Service) Items(ctx context.Context, teamID, sourceID string, space search.Space, current bool) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID), Prefix: string(space) + "#", Eventual: !current}
-		for item, err := range table.All(ctx, s.undamaged(), q) {
+		for item, err := range s.wholeList(ctx, teamID, q) {
 			if err != nil {
 				yield(Entry{}, fmt.Errorf("list items: %w", err))
 				return

@@ -76,7 +76,7 @@ func (s *Service) listed(ctx context.Context, teamID, id string) (e Entry, keys 
 
 // dropDamaged removes the record of a document, which cannot be read, and its entries in lists. It calls write with the operations
 // and with the entry as listed finds it, but for its ID. What only the record names stays: the chunks of a long body, and an
-// original file.
+// original file. It returns errRaced if the record is whole or gone by then.
 func (s *Service) dropDamaged(ctx context.Context, teamID, id string, write func(e Entry, ops []table.Op) error) error {
 	e, keys, err := s.listed(ctx, teamID, id)
 	if err != nil {
@@ -95,6 +95,13 @@ func (s *Service) dropDamaged(ctx context.Context, teamID, id string, write func
 	ops := []table.Op{table.Delete{Key: recordKey(teamID, id)}, table.Delete{Key: failureKey(teamID, id)}}
 	for _, k := range keys {
 		ops = append(ops, table.Delete{Key: k})
+	}
+	// No condition holds for a damaged item, so the record is read again: listing took a while.
+	switch _, err := s.Table.Get(ctx, recordKey(teamID, id)); {
+	case err == nil || errors.Is(err, table.ErrNotFound):
+		return errRaced
+	case table.AsDamaged(err) == nil:
+		return fmt.Errorf("read a damaged document again: %w", err)
 	}
 	if err := write(e, append(ops, KeepRule(teamID, id, rule)...)); err != nil {
 		return fmt.Errorf("remove a damaged document: %w", err)

@@ -1,7 +1,9 @@
 package document_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -338,6 +340,76 @@ func TestDamageBesideADocumentDoesNotRemoveIt(t *testing.T) {
 				t.Errorf("put: %v", err)
 			}
 			if d := h.read(id); d.Body != "old" {
+				t.Errorf("it has %q", d.Body)
+			}
+		})
+	}
+}
+
+// mended is a store in which something happens before the next list is read.
+type mended struct {
+	table.Store
+	first func()
+}
+
+func (m *mended) Query(ctx context.Context, q table.Query) (table.Page, error) {
+	if first := m.first; first != nil {
+		m.first = nil
+		first()
+	}
+	return m.Store.Query(ctx, q)
+}
+
+// TestADocumentThatWasPutAgainIsNotRemovedAsDamaged: what removes a damaged document decides anew if another put mends it first.
+func TestADocumentThatWasPutAgainIsNotRemovedAsDamaged(t *testing.T) {
+	t.Parallel()
+	for name, act := range map[string]func(h *fixture, in document.Input, id string) error{
+		"put": func(h *fixture, in document.Input, _ string) error {
+			in.Match = func(version int64) error {
+				if version != 0 {
+					return errDown
+				}
+				return nil
+			}
+			_, _, err := h.Put(h.t.Context(), teamID, in)
+			return err
+		},
+		"delete": func(h *fixture, in document.Input, id string) error {
+			return h.Delete(h.t.Context(), teamID, id, "r", everyone, func(version int64) error {
+				if version != 0 {
+					return errDown
+				}
+				return nil
+			})
+		},
+		"remove": func(h *fixture, in document.Input, _ string) error {
+			removed, err := h.Remove(h.t.Context(), teamID, h.issue, in.URI, h.clock.Now().Add(-time.Minute), "r")
+			if removed {
+				h.t.Error("it was removed")
+			}
+			return cmp.Or(err, errDown)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			in := h.text("doc", "old")
+			if name == "remove" {
+				in = h.item("doc", "old", h.clock.Now())
+			}
+			id, _ := h.put(in)
+			h.ruin(recordOf(id))
+			store := h.Table
+			h.Table = &mended{store, func() {
+				h.Table = store
+				mending := in
+				mending.Body = "mended"
+				h.put(mending)
+			}}
+			if err := act(h, in, id); !errors.Is(err, errDown) {
+				t.Errorf("%v", err)
+			}
+			if d := h.read(id); d.Body != "mended" {
 				t.Errorf("it has %q", d.Body)
 			}
 		})

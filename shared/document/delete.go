@@ -34,7 +34,10 @@ func (s *Service) Delete(ctx context.Context, teamID, id, requestID string, who 
 			return nil
 		}
 		if table.AsDamaged(err) != nil {
-			return s.deleteDamaged(ctx, teamID, id, who, match, event)
+			if err := s.deleteDamaged(ctx, teamID, id, who, match, event); !errors.Is(err, errRaced) {
+				return err
+			}
+			continue
 		}
 		if err != nil {
 			return fmt.Errorf("read document: %w", err)

@@ -67,10 +67,12 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 			err = s.removeItem(ctx, teamID, r, requestID, mark)
 		}
 		failed := table.AsConditionFailed(err)
-		if failed == nil {
+		switch {
+		case errors.Is(err, errRaced):
+			continue
+		case failed == nil:
 			return err == nil && exists, err
-		}
-		if failed.Key == mark.Item.Key {
+		case failed.Key == mark.Item.Key:
 			return false, nil // a later removal was first
 		}
 	}
@@ -90,7 +92,11 @@ func (s *Service) Forget(ctx context.Context, teamID, sourceID, uri string) (boo
 			return false, nil
 		}
 		if table.AsDamaged(err) != nil {
-			return s.dropDamagedItem(ctx, teamID, sourceID, id)
+			dropped, err := s.dropDamagedItem(ctx, teamID, sourceID, id)
+			if errors.Is(err, errRaced) {
+				continue
+			}
+			return dropped, err
 		}
 		if err != nil {
 			return false, fmt.Errorf("read item: %w", err)

@@ -44,16 +44,18 @@ func Interrupted(ctx context.Context, err error) bool {
 	return errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled)
 }
 
-// Fail logs that the work of m failed because of cause, or was interrupted, and calls GiveUp if m will
-// not be delivered again. w is zero if m could not be decoded; that is only logged.
+// Fail logs that the work of m failed because of cause, or was interrupted, and calls GiveUp if it failed and m will
+// not be delivered again. Interrupted work stays pending: the sweeper sends it again. w is zero if m could not be
+// decoded; that is only logged.
 func (k Worker) Fail(ctx context.Context, m queue.Message, w Work, cause error) {
 	level, message := slog.LevelError, "work failed"
-	if Interrupted(ctx, cause) {
+	interrupted := Interrupted(ctx, cause)
+	if interrupted {
 		level, message = slog.LevelInfo, "work interrupted; it is done again"
 	}
 	k.Log.Log(ctx, level, message, "message", m.ID, "kind", w.Kind, "team", w.TeamID, "id", w.ID,
 		"receives", m.Receives, "requestId", w.RequestID, "err", cause)
-	if k.GiveUp == nil || m.Receives < queue.MaxReceives || w.ID == "" {
+	if interrupted || k.GiveUp == nil || m.Receives < queue.MaxReceives || w.ID == "" {
 		return
 	}
 	// The cause may be ctx's deadline, so the failure is recorded without it.

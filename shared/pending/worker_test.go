@@ -93,10 +93,18 @@ func TestWorkThatItsProcessEndsIsNoFailure(t *testing.T) {
 		"its time and the signal": {late, context.Canceled, "level=ERROR"},
 	} {
 		var log logtest.Buffer
+		givenUp := false
 		worker := pending.Worker{Kind: pending.AnswerQuestion, Log: slog.New(slog.NewTextHandler(&log, nil)),
-			Do: func(context.Context, pending.Work) error { return c.cause }}
-		if failed := worker.Batch(c.ctx, []queue.Message{message("1", 1, question("q"))}); len(failed) != 1 || !strings.Contains(log.String(), c.level) {
+			Do: func(context.Context, pending.Work) error { return c.cause },
+			GiveUp: func(context.Context, pending.Work, error) error {
+				givenUp = true
+				return nil
+			}}
+		if failed := worker.Batch(c.ctx, []queue.Message{message("1", queue.MaxReceives, question("q"))}); len(failed) != 1 || !strings.Contains(log.String(), c.level) {
 			t.Errorf("%s: failed %q, logged %s", name, failed, &log)
+		}
+		if failed := c.level == "level=ERROR"; givenUp != failed {
+			t.Errorf("%s: given up on the last delivery: %t", name, givenUp)
 		}
 	}
 }

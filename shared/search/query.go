@@ -36,6 +36,7 @@ const (
 // round trips to the table: the list of segments, and the candidates. A question without terms
 // finds nothing, and Result.HasTerms is false.
 func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
+	ctx = withRepairs(ctx)
 	question := ix.embedQuestion(ctx, q.Text)
 	records, segments, defaults, err := ix.openFor(ctx, teamID, q)
 	if err != nil {

@@ -8,8 +8,27 @@ import (
 	"time"
 )
 
-// repairTimeout bounds how long a query that met damage takes to plan its repair.
+// repairTimeout bounds how long a query that met damage takes to plan repairs, of all segments together.
 const repairTimeout = 2 * time.Second
+
+// repairEnd is when a query stops to plan repairs, once it has begun the first.
+type repairEnd struct{ at time.Time }
+
+type repairEndKey struct{}
+
+// withRepairs returns the context of a query, whose repairs share repairTimeout.
+func withRepairs(ctx context.Context) context.Context {
+	return context.WithValue(ctx, repairEndKey{}, &repairEnd{})
+}
+
+// repairsEnd returns the end of the repairs of the query of ctx, which withRepairs made.
+func repairsEnd(ctx context.Context) time.Time {
+	end := ctx.Value(repairEndKey{}).(*repairEnd)
+	if end.at.IsZero() {
+		end.at = time.Now().Add(repairTimeout)
+	}
+	return end.at
+}
 
 // Between two attempts to plan the repair of a segment, a program lets pass repairPause, so that searches do not wait for a
 // table that takes no writes. It remembers the attempts of mostRepairs segments.
@@ -56,10 +75,11 @@ func (ix *Index) repair(ctx context.Context, teamID string, r record, cause erro
 }
 
 func (ix *Index) planRepair(ctx context.Context, teamID string, r record) error {
-	if !ix.repairs.begin(r.blob, ix.Now()) {
-		return nil
+	end := repairsEnd(ctx)
+	if !time.Now().Before(end) || !ix.repairs.begin(r.blob, ix.Now()) {
+		return nil // a later query plans it
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), repairTimeout)
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
 	// One that is outdated or marked may still lack its rebuild: whoever marked it may have failed to plan it.
 	if marked, err := ix.markAsked(ctx, teamID, []record{r}); err != nil || !marked {

@@ -267,3 +267,27 @@ func TestADamagedRecordOfASegmentHidesThatAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestASearchWaitsOnceForAllRepairs: the table takes no writes for long, and many segments are damaged.
+func TestASearchWaitsOnceForAllRepairs(t *testing.T) {
+	t.Parallel()
+	made, lib, _ := newIndex(t)
+	for n, source := range []string{"wiki", "guide"} {
+		publish(t, made, lib, doc(source, source, "zebra "+newZipfText().words(500*(n+1)), 1)) // the last one is the largest
+		damage(t, made, largest(t, made), func(size int) int { return size / 2 })
+	}
+	x := again(made, 0)
+	faults := 0
+	x.OnFault = func(context.Context, error) { faults++ }
+	slow := slowTable{made.Table, make(chan struct{}, 10), make(chan struct{})}
+	x.Table = slow
+	ask(t, x, search.Query{Text: "zebra"})
+	if n := len(slow.writes); n != 1 || faults != 2 {
+		t.Errorf("it waited for %d writes, and reported %d faults", n, faults)
+	}
+	close(slow.release)
+	ask(t, x, search.Query{Text: "zebra"})
+	if len(works(t, x)) != 1 {
+		t.Error("the next search did not plan the other repair")
+	}
+}

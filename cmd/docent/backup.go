@@ -88,9 +88,12 @@ func (c *backupCmd) file(con *console) (string, error) {
 // literal makes a pattern of filepath.Match that matches a name alone. Windows has no such names, and no such escapes.
 var literal = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
-// leftAfter is the time after its last write at which an unfinished backup counts as left by a killed process, where isHeld cannot
-// say so.
-const leftAfter = 24 * time.Hour
+// An unfinished backup counts as left by a killed process at a time after its last write: leftUnheld if no process of this host
+// holds it, because some folders do not show what another host holds, and leftAfter where no file can be held.
+const (
+	leftUnheld = time.Hour
+	leftAfter  = 24 * time.Hour
+)
 
 // removeLeft removes the unfinished backups that match a pattern and that killed processes left in a folder. They are hidden, and as
 // large as the data. What cannot be removed does not stop a new backup.
@@ -101,13 +104,13 @@ func removeLeft(folder, pattern string, now time.Time) {
 		if ours, _ := filepath.Match(pattern, e.Name()); !ours || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		path := filepath.Join(folder, e.Name())
-		held, err := isHeld(path)
-		if err != nil {
-			held = now.Sub(info.ModTime()) <= leftAfter
+		path, age := filepath.Join(folder, e.Name()), now.Sub(info.ModTime())
+		if age <= leftUnheld {
+			continue
 		}
-		if !held {
-			_ = os.Remove(path)
+		remove := func() error { return os.Remove(path) }
+		if err := ifUnheld(path, remove); err != nil && age > leftAfter {
+			_ = remove()
 		}
 	}
 }

@@ -36,7 +36,8 @@ func TestABackupIsNotInTheDataFolderAndNotCutOff(t *testing.T) {
 	}
 }
 
-// TestTheNextBackupRemovesWhatAKilledOneLeft: but nothing that a running process writes, and nothing of another name.
+// TestTheNextBackupRemovesWhatAKilledOneLeft: but nothing that a running process writes, or one of another host may
+// write, and nothing of another name.
 func TestTheNextBackupRemovesWhatAKilledOneLeft(t *testing.T) {
 	t.Parallel()
 	o := newFixture(t)
@@ -47,9 +48,9 @@ func TestTheNextBackupRemovesWhatAKilledOneLeft(t *testing.T) {
 		stays      []string
 	}{
 		"a folder": {"", ".docent-20261101T020000Z.tar.unfinished-1", ".docent-20261125T020000Z.tar.unfinished-2",
-			[]string{"docent-20261101T020000Z.tar", ".other.tar.unfinished-3"}},
+			[]string{"docent-20261101T020000Z.tar", ".other.tar.unfinished-3", ".docent-20261126T020000Z.tar.unfinished-4"}},
 		"a file": {"b[1].tar", ".b[1].tar.unfinished-1", ".b[1].tar.unfinished-2",
-			[]string{".b1.tar.unfinished-1", ".docent-20261101T020000Z.tar.unfinished-1", ".b[1].tar"}},
+			[]string{".b1.tar.unfinished-1", ".docent-20261101T020000Z.tar.unfinished-1", ".b[1].tar", ".b[1].tar.unfinished-4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,9 +60,11 @@ func TestTheNextBackupRemovesWhatAKilledOneLeft(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			before := time.Now().Add(-2 * leftAfter) // where no file can be held
-			if err := os.Chtimes(filepath.Join(folder, c.left), before, before); err != nil {
-				t.Fatal(err)
+			for file, age := range map[string]time.Duration{c.left: 2 * leftAfter /* where no file can be held */, c.held: 2 * leftUnheld} {
+				before := time.Now().Add(-age)
+				if err := os.Chtimes(filepath.Join(folder, file), before, before); err != nil {
+					t.Fatal(err)
+				}
 			}
 			writing, err := os.Open(filepath.Join(folder, c.held))
 			if err == nil {
@@ -93,12 +96,35 @@ func TestABackupHoldsItsFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "b.tar")
 	_, err := writeBackup(file, func(w io.Writer) (app.BackupReport, error) {
-		removeLeft(filepath.Dir(file), ".b.tar"+unfinished, time.Now())
+		removeLeft(filepath.Dir(file), ".b.tar"+unfinished, time.Now().Add(2*leftUnheld))
 		_, err := io.WriteString(w, "content")
 		return app.BackupReport{}, err
 	})
 	if content, readErr := os.ReadFile(file); err != nil || string(content) != "content" {
 		t.Errorf("%q, %v, %v", content, err, readErr)
+	}
+}
+
+// TestWhatIsRemovedIsHeld: a backup that has just made its file waits, and then finds it gone.
+func TestWhatIsRemovedIsHeld(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "b.tar")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	err := ifUnheld(file, func() error {
+		calls++
+		return ifUnheld(file, func() error {
+			calls++
+			return nil
+		})
+	})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no file can be held here")
+	}
+	if err != nil || calls != 1 {
+		t.Errorf("%d calls, %v", calls, err)
 	}
 }
 

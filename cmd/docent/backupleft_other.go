@@ -10,5 +10,5 @@ import (
 // hold does nothing.
 func hold(*os.File) error { return nil }
 
-// isHeld returns an error: only the time of its last write says whether a process writes the file.
-func isHeld(string) (bool, error) { return false, errors.ErrUnsupported }
+// ifUnheld returns an error: only the time of its last write says whether a process writes the file.
+func ifUnheld(string, func() error) error { return errors.ErrUnsupported }

@@ -30,7 +30,7 @@ var larger = map[string]int64{
 	"extracting": 32 << 20,
 	// 14.4 MiB, in steps of 64 KiB: it has every connector, the readers of HTML and reStructuredText, and notices of
 	// webhooks. Confluence and Jira take 0.3, GitLab, Slack and Notion 0.1 each.
-	"syncing": 14<<20 + 448<<10,
+	"syncing": 14<<20 + 512<<10,
 	// 14.4 MiB, in steps of 64 KiB: it answers streamed questions itself, so it has what answering has.
 	"answers": 14<<20 + 512<<10,
 	// 14.5 MiB: it has the client of KMS, reads SAML metadata, also at its address, and checks

@@ -122,14 +122,27 @@ func (r *rebuilding) unstore(ctx context.Context, cause error, stored []record) 
 }
 
 // removing returns the operations that remove segments. Their blobs follow in an hour.
-func (r *rebuilding) removing(segments []segmentName) (ops []table.Op, err error) {
+func (r *rebuilding) removing(ctx context.Context, segments []segmentName) (ops []table.Op, err error) {
 	if len(segments) == 0 {
 		return nil, nil
 	}
+	var keys []table.Key
 	var blobs []string
 	for _, n := range segments {
 		s := n.record(r.teamID, r.family)
-		ops, blobs = append(ops, table.Delete{Key: s.key(r.teamID), If: table.Exists()}), append(blobs, s.blob)
+		keys, blobs = append(keys, s.key(r.teamID)), append(blobs, s.blob)
+	}
+	_, err = r.Table.BatchGet(ctx, keys)
+	damaged := table.AsDamaged(err)
+	if err != nil && damaged == nil {
+		return nil, fmt.Errorf("read the segments that a rebuild replaces: %w", err)
+	}
+	for _, k := range keys {
+		remove := table.Delete{Key: k, If: table.Exists()}
+		if damaged != nil && slices.Contains(damaged.Keys, k) {
+			remove.If = table.Condition{} // none holds for a damaged item, which no merge replaces
+		}
+		ops = append(ops, remove)
 	}
 	op, err := r.cleanup(r.Now().Add(blobGrace), blobs)
 	return append(ops, op), err
@@ -138,7 +151,7 @@ func (r *rebuilding) removing(segments []segmentName) (ops []table.Op, err error
 // replacing returns the operations that publish the staged segments in place of the
 // pass's segments.
 func (r *rebuilding) replacing(ctx context.Context, pass rebuildPass) ([]table.Op, error) {
-	ops, err := r.removing(pass.Segments)
+	ops, err := r.removing(ctx, pass.Segments)
 	if err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func (r *rebuilding) saveWalk(ctx context.Context, walk rebuildWalk, slice *slic
 	next.Walk = &walk
 	if last {
 		next.Walk, next.Ended, next.Walked = nil, next.Ended+int64(walk.Of), r.model()
-		replaced, err := r.removing(walk.Instead)
+		replaced, err := r.removing(ctx, walk.Instead)
 		if err != nil {
 			return err
 		}

@@ -225,10 +225,10 @@ func TestAMarkedSegmentGetsItsRebuild(t *testing.T) {
 	}
 }
 
-// TestADamagedRecordOfASegmentHidesThatAlone: no search fails by it, and a record that is an item is rebuilt.
+// TestADamagedRecordOfASegmentHidesThatAlone: no search fails by it, and its segment is rebuilt.
 func TestADamagedRecordOfASegmentHidesThatAlone(t *testing.T) {
 	t.Parallel()
-	for name, rebuilt := range map[string]bool{"its content": true, "the item": false} {
+	for name, readable := range map[string]bool{"its content": true, "the item": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			made, lib, _ := newIndex(t)
@@ -241,7 +241,7 @@ func TestADamagedRecordOfASegmentHidesThatAlone(t *testing.T) {
 			x, item := again(made, 0), page.Items[0]
 			faults := 0
 			x.OnFault = func(context.Context, error) { faults++ }
-			if rebuilt {
+			if readable {
 				item.Body = item.Body[1:]
 				if err := made.Table.Write(t.Context(), table.Put{Item: item}); err != nil {
 					t.Fatal(err)
@@ -260,9 +260,10 @@ func TestADamagedRecordOfASegmentHidesThatAlone(t *testing.T) {
 			if all := works(t, x); len(all) != 1 {
 				t.Fatalf("planned %v", all)
 			}
-			if rebuilt {
-				rebuild(t, rebuilder(x))
-				holds(t, x, lib)
+			rebuild(t, rebuilder(x))
+			holds(t, x, lib)
+			if report, err := x.Check(t.Context(), team); err != nil || len(report.Damaged) > 0 {
+				t.Errorf("check of what was rebuilt: %+v, %v", report, err)
 			}
 		})
 	}

@@ -1,28 +1,18 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/csv"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"net/url"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
-	"docent/shared/collection"
-	"docent/shared/quota"
-	"docent/shared/table"
 	"docent/shared/team"
 	"docent/shared/usage"
 )
@@ -40,123 +30,6 @@ func (h *usageReports) routes(api huma.API) {
 	register(api, huma.Operation{OperationID: "listUnanswered", Method: http.MethodGet, Path: "/usage/unanswered", Summary: "List questions that were not answered well",
 		Tags: tags, Errors: []int{400}}, h.unanswered)
 	register(api, huma.Operation{OperationID: "getQuotas", Method: http.MethodGet, Path: "/usage/quotas", Summary: "Report quotas", Tags: tags}, h.quotas)
-}
-
-// tableResponses describes a report that is JSON, or a table if Accept asks for one.
-func tableResponses(schema *huma.Schema) map[string]*huma.Response {
-	text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
-	return map[string]*huma.Response{"200": {Description: "OK", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: schema}, csvType: text, linesType: text}}}
-}
-
-const (
-	csvType   = "text/csv"
-	linesType = "application/x-ndjson"
-)
-
-// tableOutput is a report in the form that Accept asks for.
-type tableOutput struct {
-	ContentType string `header:"Content-Type"`
-	Link        string `header:"Link"`
-	Body        []byte
-}
-
-// preferred returns the form of a report that Accept prefers, the first of equally preferred
-// ones (RFC 9110 section 12.5.1).
-func preferred(accept string) string {
-	best, most := "", 0.0
-	for one := range strings.SplitSeq(accept, ",") {
-		media, params, err := mime.ParseMediaType(one)
-		if err != nil || media != csvType && media != linesType && media != "application/json" {
-			continue
-		}
-		weight := 1.0
-		if q, has := params["q"]; has {
-			if weight, err = strconv.ParseFloat(q, 64); err != nil {
-				continue
-			}
-		}
-		if weight > most {
-			best, most = media, weight
-		}
-	}
-	return best
-}
-
-// cell is one value of a row of a report as a table.
-type cell struct {
-	column string
-	value  any
-}
-
-// tableOf renders a report: whole as JSON, or rows as JSON Lines or as CSV, which always
-// has the columns of head.
-func tableOf(accept string, whole any, head []cell, rows [][]cell) (*tableOutput, error) {
-	var body bytes.Buffer
-	switch {
-	case preferred(accept) == csvType:
-		if err := writeCSV(&body, head, rows); err != nil {
-			return nil, err
-		}
-		return &tableOutput{ContentType: csvType + "; charset=utf-8", Body: body.Bytes()}, nil
-	case preferred(accept) == linesType:
-		for _, row := range rows {
-			object := map[string]any{}
-			for _, c := range row {
-				if object[c.column] = c.value; c.value == "" {
-					object[c.column] = nil // as in the JSON: for instance, of no user
-				}
-			}
-			line, err := json.Marshal(object)
-			if err != nil {
-				return nil, fmt.Errorf("encode report: %w", err)
-			}
-			body.Write(append(line, '\n'))
-		}
-		return &tableOutput{ContentType: linesType, Body: body.Bytes()}, nil
-	default:
-		text, err := json.Marshal(whole)
-		return &tableOutput{ContentType: "application/json", Body: text}, err
-	}
-}
-
-// writeCSV writes rows under the columns of head (RFC 4180).
-func writeCSV(to *bytes.Buffer, head []cell, rows [][]cell) error {
-	w := csv.NewWriter(to)
-	columns := make([]string, len(head))
-	for i, c := range head {
-		columns[i] = c.column
-	}
-	lines := [][]string{columns}
-	for _, row := range rows {
-		line := make([]string, len(columns))
-		for _, c := range row {
-			line[slices.Index(columns, c.column)] = plainCell(c.value)
-		}
-		lines = append(lines, line)
-	}
-	if err := w.WriteAll(lines); err != nil {
-		return fmt.Errorf("encode report: %w", err)
-	}
-	return nil
-}
-
-// formulaStarts begin a formula in some spreadsheet; those of East Asian languages take the wide signs too.
-const formulaStarts = "=+-@\t\r\n＝＋－＠"
-
-// plainCell renders a value so that a spreadsheet does not take it for a formula.
-func plainCell(value any) string {
-	text := fmt.Sprint(value)
-	if value == nil {
-		return ""
-	}
-	if list, ok := value.([]string); ok {
-		text = strings.Join(list, " ")
-	}
-	if first, _ := utf8.DecodeRuneInString(text); text != "" && strings.ContainsRune(formulaStarts, first) {
-		return "'" + text
-	}
-	return text
 }
 
 // viewer returns the caller and the only user whose usage the caller may see, empty for all.
@@ -349,130 +222,4 @@ func resultCells(r usage.Result) []cell {
 		cells = append(cells, cell{name, metrics.Field(i).Interface()})
 	}
 	return cells
-}
-
-type usageUser struct {
-	UserID        string   `json:"userId"`
-	UserName      *string  `json:"userName" nullable:"true" doc:"Null when the user is gone."`
-	Questions     int64    `json:"questions"`
-	ContextCalls  int64    `json:"contextCalls"`
-	ActiveDays    int      `json:"activeDays"`
-	FirstActiveAt string   `json:"firstActiveAt" format:"date-time"`
-	LastActiveAt  string   `json:"lastActiveAt" format:"date-time"`
-	Features      []string `json:"features"`
-}
-
-func (u usageUser) row(userName string) []cell {
-	return []cell{{"userId", u.UserID}, {"userName", userName}, {"questions", u.Questions}, {"contextCalls", u.ContextCalls},
-		{"activeDays", u.ActiveDays}, {"firstActiveAt", u.FirstActiveAt}, {"lastActiveAt", u.LastActiveAt}, {"features", u.Features}}
-}
-
-type usageUsersPage struct {
-	Users      []usageUser `json:"users"`
-	NextCursor *string     `json:"nextCursor" nullable:"true"`
-	HasMore    bool        `json:"hasMore"`
-}
-
-func (h *usageReports) users(ctx context.Context, in *struct{ UsageSpan }) (*tableOutput, error) {
-	p, only, err := viewer(ctx)
-	if err != nil {
-		return nil, err
-	}
-	now := h.Now().UTC()
-	start, end, err := in.times(now, time.UTC)
-	if err != nil {
-		return nil, err
-	}
-	list, after := "usage/users?"+in.Start+"\x1f"+in.End, ""
-	if in.After != "" {
-		if after, err = decodeCursor(p.TeamID, list, in.After); err != nil {
-			return nil, err
-		}
-	}
-	if err := h.Usage.Settle(ctx, p.TeamID); err != nil {
-		return nil, fmt.Errorf("wait for usage that is not counted yet: %w", err)
-	}
-	users, more, err := h.Usage.Users(ctx, p.TeamID, now, usage.UserQuery{Start: start, End: end, UserID: only, After: after, Limit: in.Limit})
-	if err != nil {
-		return nil, err
-	}
-	page := usageUsersPage{Users: []usageUser{}, HasMore: more}
-	var rows [][]cell
-	for _, u := range users {
-		shown := usageUser{u.UserID, nil, u.Questions, u.ContextCalls, u.ActiveDays, formatTime(u.FirstActiveAt), formatTime(u.LastActiveAt), u.Features}
-		record, err := h.Teams.User(ctx, p.TeamID, u.UserID)
-		switch {
-		case err == nil:
-			shown.UserName = &record.UserName
-		case !apierr.IsCode(err, apierr.CodeNotFound):
-			return nil, err
-		}
-		page.Users = append(page.Users, shown)
-		rows = append(rows, shown.row(record.UserName))
-	}
-	link := ""
-	if more {
-		next := encodeCursor(p.TeamID, list, users[len(users)-1].UserID)
-		page.NextCursor = &next
-		query := url.Values{"limit": {strconv.Itoa(in.Limit)}, "after": {next}, "start": {in.Start}}
-		if in.End != "" {
-			query.Set("end", in.End)
-		}
-		link = fmt.Sprintf("<%s/usage/users?%s>; rel=\"next\"", h.BaseURL, query.Encode())
-	}
-	out, err := tableOf(in.Accept, page, usageUser{}.row(""), rows)
-	if err != nil {
-		return nil, err
-	}
-	out.Link = link
-	return out, nil
-}
-
-type quotaState struct {
-	Name        string  `json:"name" enum:"answers-day,pat-day,collections"`
-	Scope       string  `json:"scope" enum:"team,apiKey"`
-	Limit       int64   `json:"limit"`
-	Used        int64   `json:"used"`
-	Remaining   int64   `json:"remaining"`
-	WindowStart *string `json:"windowStart" nullable:"true" format:"date-time"`
-	ResetsAt    *string `json:"resetsAt" nullable:"true" format:"date-time"`
-	TimeZone    *string `json:"timeZone" nullable:"true"`
-}
-
-type quotasOutput struct {
-	Body struct {
-		Quotas []quotaState `json:"quotas"`
-	}
-}
-
-func dayQuota(s quota.State, scope string) quotaState {
-	start, reset, zone := formatTime(s.Window.Start), formatTime(s.Window.Reset), "America/Los_Angeles"
-	return quotaState{s.Name, scope, s.Limit, min(s.Used, s.Limit), s.Remaining(), &start, &reset, &zone}
-}
-
-func (h *usageReports) quotas(ctx context.Context, _ *struct{}) (*quotasOutput, error) {
-	p, err := caller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	day := quota.Day(requestFrom(ctx).arrived)
-	answers, err := h.Teams.Table.Get(ctx, quota.AnswersKey(p.TeamID, day))
-	if err != nil && !errors.Is(err, table.ErrNotFound) {
-		return nil, fmt.Errorf("read quota: %w", err)
-	}
-	collections, err := h.Collections.All(ctx, p.TeamID)
-	if err != nil {
-		return nil, err
-	}
-	out := &quotasOutput{}
-	out.Body.Quotas = append(out.Body.Quotas, dayQuota(quota.Answers(day, quota.Used(answers)), "team"))
-	for _, s := range requestFrom(ctx).quotas {
-		if s.Name == quota.PATDay {
-			out.Body.Quotas = append(out.Body.Quotas, dayQuota(s, "apiKey"))
-		}
-	}
-	n := int64(len(collections))
-	out.Body.Quotas = append(out.Body.Quotas, quotaState{Name: "collections", Scope: "team", Limit: collection.MaxPerTeam,
-		Used: n, Remaining: max(collection.MaxPerTeam-n, 0)})
-	return out, nil
 }

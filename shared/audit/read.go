@@ -19,9 +19,6 @@ const Grace = 5 * time.Second
 // maxNumbers limits the numbers that one read visits.
 const maxNumbers = 2000
 
-// parallelCloses limits the tombstones that a reader writes in parallel.
-const parallelCloses = 32
-
 // recheckAfter is how long a bounded read waits before it looks again for an event that a
 // writer may still store.
 const recheckAfter = 200 * time.Millisecond
@@ -33,71 +30,6 @@ func (l *Log) head(ctx context.Context, teamID string) (head, error) {
 	}
 	return headFrom(item), nil
 }
-
-// slots reads the slots of a team upwards, bucket by bucket, past the gaps.
-type slots struct {
-	log    *Log
-	teamID string
-	gaps   gaps
-	from   int64 // the next number to read
-	last   int64 // the last number to read
-	size   int   // slots per query; 0: a page of the store
-	batch  []slot
-}
-
-// peek returns the lowest slot from n to last, or nil.
-func (s *slots) peek(ctx context.Context, n int64) (*slot, error) {
-	for {
-		for len(s.batch) > 0 && s.batch[0].number < n {
-			s.batch = s.batch[1:]
-		}
-		if len(s.batch) > 0 {
-			if s.batch[0].number > s.last {
-				return nil, nil
-			}
-			return &s.batch[0], nil
-		}
-		if s.from = s.gaps.skip(max(s.from, n)); s.from > s.last {
-			return nil, nil
-		}
-		if err := s.fill(ctx); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// fill reads slots starting at s.from, within one bucket.
-func (s *slots) fill(ctx context.Context) error {
-	bucket := bucketOf(s.from)
-	end := (bucket+1)*bucketSize - 1
-	q := table.Query{Table: table.Events, Partition: bucketPartition(s.teamID, bucket),
-		From: table.Padded(s.from), To: table.Padded(end), Limit: s.size}
-	for {
-		page, err := s.log.Table.Query(ctx, q)
-		if err != nil {
-			return fmt.Errorf("read events: %w", err)
-		}
-		for _, item := range page.Items {
-			one, err := slotFrom(item)
-			if err != nil {
-				return err
-			}
-			s.batch = append(s.batch, one)
-		}
-		switch {
-		case page.Cursor == "":
-			s.from = end + 1
-			return nil
-		case len(page.Items) > 0:
-			s.from = s.batch[len(s.batch)-1].number + 1
-			return nil
-		}
-		q.Cursor = page.Cursor // everything on the page has expired, and is still stored
-	}
-}
-
-// rereadFrom discards the slots starting at n.
-func (s *slots) rereadFrom(n int64) { s.from, s.batch = n, nil }
 
 // feedReader is one read of the feed.
 type feedReader struct {
@@ -257,65 +189,6 @@ func (r *feedReader) addSlot(s slot) error {
 		r.events = append(r.events, e)
 	}
 	return nil
-}
-
-// closeThrough closes the empty numbers up to to, and adds what they contain as far as the page
-// has room.
-func (r *feedReader) closeThrough(ctx context.Context, to int64) error {
-	settled, err := r.closeAll(ctx, r.teamID, r.cursor.at+1, to)
-	if err != nil {
-		return err
-	}
-	for _, s := range settled {
-		if len(r.events) == r.limit {
-			break
-		}
-		if err := r.addSlot(s); err != nil {
-			return err
-		}
-	}
-	r.slots.rereadFrom(r.cursor.at + 1)
-	return nil
-}
-
-// closeAll puts a tombstone at every empty number, and returns the final slots of all.
-func (l *Log) closeAll(ctx context.Context, teamID string, from, to int64) ([]slot, error) {
-	settled := make([]slot, to-from+1)
-	errs := make([]error, len(settled))
-	var all sync.WaitGroup
-	free := make(chan struct{}, parallelCloses)
-	for i := range settled {
-		free <- struct{}{}
-		all.Go(func() {
-			defer func() { <-free }()
-			settled[i], errs[i] = l.close(ctx, teamID, from+int64(i))
-		})
-	}
-	all.Wait()
-	return settled, errors.Join(errs...)
-}
-
-// close puts a tombstone at n. Its time is 0, so that the grace of the numbers below it is over
-// too.
-func (l *Log) close(ctx context.Context, teamID string, n int64) (slot, error) {
-	mark := tombstone(teamID, n, l.Now())
-	mark.Item.Numbers[atField] = 0
-	err := l.Table.Write(ctx, mark)
-	if err == nil {
-		return slotFrom(mark.Item)
-	}
-	failed := table.AsConditionFailed(err)
-	if failed == nil {
-		return slot{}, fmt.Errorf("close number %d of the feed: %w", n, err)
-	}
-	if failed.Item != nil {
-		return slotFrom(*failed.Item)
-	}
-	item, err := l.Table.Get(ctx, slotKey(teamID, n))
-	if err != nil {
-		return slot{}, fmt.Errorf("read number %d of the feed: %w", n, err)
-	}
-	return slotFrom(item)
 }
 
 // setMore sets whether more can be read now.

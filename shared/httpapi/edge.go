@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"net/http"
 	"path"
@@ -14,73 +13,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
-
 	"docent/shared/apierr"
 	"docent/shared/audit"
-	"docent/shared/quota"
 	"docent/shared/rate"
-	"docent/shared/scim/protocol"
-	"docent/shared/source"
 	"docent/shared/table"
 	"docent/shared/team"
 	"docent/shared/usage"
 )
-
-// request is the state of one request at the edge.
-type request struct {
-	id       string
-	arrived  time.Time
-	host     string        // that the client asked for, with its port
-	quotas   []quota.State // reported in the reply's headers
-	exceeded *quota.State  // the quota that it exceeded
-	code     string        // of the error that is replied
-	cause    error         // of a 5xx, for the log
-	pattern  string        // of the path; empty when there is none
-	route    string        // the operation's method and path pattern; empty when there is none
-	bodyless bool          // the body was empty
-
-	badCoding bool // the body's content coding is not gzip
-
-	testing bool // it ends a test of single sign-on
-
-	operation *protocol.Error // of the first wrong operation of a Bulk request
-	tool      int             // the status of the refusal of an agent's call, whose reply has 200
-
-	refused    error          // why a sign-in failed
-	refusedWho team.Principal // who was refused before the request was theirs, if known
-
-	who     team.Principal              // whose request it is; empty without a key
-	recheck func(context.Context) error // returns an error if the caller may no longer be answered; nil without a key
-	counted *counting                   // its usage; nil without a key
-	cost    *table.Meter                // what it has used of the tables
-
-	reply   *reply
-	chat    bool          // of a client of OpenAI's API
-	account *account      // pays for its memory
-	sender  source.Sender // of a delivery
-}
-
-// addQuota reports s in the reply's headers. It replaces an earlier state of the same quota.
-func (r *request) addQuota(s quota.State) {
-	for i := range r.quotas {
-		if r.quotas[i].Name == s.Name {
-			r.quotas[i] = s
-			return
-		}
-	}
-	r.quotas = append(r.quotas, s)
-}
-
-type requestKey struct{}
-
-// requestFrom returns the request of ctx; outside of one it is empty.
-func requestFrom(ctx context.Context) *request {
-	if r, ok := ctx.Value(requestKey{}).(*request); ok {
-		return r
-	}
-	return &request{}
-}
 
 var echoable = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
@@ -268,113 +207,6 @@ func (s Services) refuse(reply *reply, r *http.Request, err error) {
 	writeError(reply, r, err)
 	if reply.Header().Get("WWW-Authenticate") != "" {
 		reply.Header().Set("WWW-Authenticate", s.challenge(r.URL.Path, len(r.Header.Values("Authorization")) > 0))
-	}
-}
-
-// route finds the operation. ServeMux would answer unknown paths and methods as
-// plain text and redirect unclean paths.
-func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request) {
-	r, err := withReadableQuery(r)
-	if err != nil {
-		writeError(w, r, err)
-		return
-	}
-	if isSCIM(r.URL.Path) && operations.scim != nil {
-		operations.scim(w, r)
-		return
-	}
-	if p := r.URL.Path; p == "" || p[0] != '/' || p != path.Clean(p) {
-		writeError(w, r, unknownPath(r.URL.Path))
-		return
-	}
-	if r.Method == http.MethodOptions {
-		allow := operations.allowed(r)
-		if allow == "" {
-			writeError(w, r, unknownPath(r.URL.Path))
-			return
-		}
-		w.Header().Set("Allow", allow)
-		if s.isPreflight(r) {
-			allowPreflight(w.Header(), allow)
-		}
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	if _, pattern := operations.Handler(r); pattern != "" {
-		requestFrom(r.Context()).route = pattern
-		if foreseeable(pattern) {
-			usage.OutcomeKnown(r.Context())
-		}
-		operations.ServeHTTP(w, r)
-		return
-	}
-	if allow := operations.allowed(r); allow != "" {
-		w.Header().Set("Allow", allow)
-		writeError(w, r, apierr.New(apierr.MethodNotAllowed, apierr.CodeMethodNotAllowed,
-			"This path supports only %s.", allow))
-		return
-	}
-	writeError(w, r, unknownPath(r.URL.Path))
-}
-
-func unknownPath(path string) *apierr.Error {
-	if isChat(path) {
-		return apierr.New(apierr.NotFound, apierr.CodeNotFound, "No resource exists at this path. Of OpenAI's API there are POST /responses, POST /chat/completions and GET /models.")
-	}
-	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "No resource exists at this path.")
-}
-
-// WriteNotFound answers a request for a path outside the API with a problem object whose
-// detail is given.
-func WriteNotFound(w http.ResponseWriter, r *http.Request, detail string) {
-	req := &request{id: requestIDOf(r), chat: isChat(r.URL.Path)}
-	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
-	reply := &reply{ResponseWriter: w, request: req, r: r}
-	writeError(reply, r, apierr.New(apierr.NotFound, apierr.CodeNotFound, "%s", detail))
-	reply.send()
-}
-
-// requestIDOf returns the client's id for r, if a reply may repeat it, or a new one.
-func requestIDOf(r *http.Request) string {
-	if id := r.Header.Get("X-Request-Id"); echoable.MatchString(id) {
-		return id
-	}
-	return uuid.NewString()
-}
-
-// allowed lists the methods of r's path, empty when the path is unknown.
-func (m *mux) allowed(r *http.Request) string {
-	var methods []string
-	for method := range m.patterns(r) {
-		methods = append(methods, method)
-	}
-	if methods == nil {
-		return ""
-	}
-	return strings.Join(append(methods, http.MethodOptions), ", ")
-}
-
-// allOpen reports whether r's path has operations, and none of them requires a key. So no key makes another method work.
-func (m *mux) allOpen(r *http.Request) bool {
-	found := false
-	for _, pattern := range m.patterns(r) {
-		if !isOpen(pattern) {
-			return false
-		}
-		found = true
-	}
-	return found
-}
-
-// patterns yields the methods of r's path and their operations.
-func (m *mux) patterns(r *http.Request) iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
-			probe := http.Request{Method: method, URL: r.URL, Host: r.Host} // all that a ServeMux looks at
-			if _, pattern := m.Handler(&probe); pattern != "" && !yield(method, pattern) {
-				return
-			}
-		}
 	}
 }
 

@@ -120,7 +120,7 @@ func TestWhatIsRemovedIsHeld(t *testing.T) {
 			return nil
 		})
 	})
-	if errors.Is(err, errors.ErrUnsupported) {
+	if errors.Is(err, errors.ErrUnsupported) && os.Getenv("CI") == "" {
 		t.Skip("no file can be held here")
 	}
 	if err != nil || calls != 1 {

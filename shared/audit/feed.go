@@ -219,7 +219,7 @@ func (r *feedReader) start(ctx context.Context, q Query, key []byte, sum [filter
 
 // bound sets the end of the read. If the end is after h, h moves.
 func (r *feedReader) bound(ctx context.Context, until time.Time, h *head) error {
-	f, err := r.untilMark(ctx, r.teamID, until, *h)
+	f, err := r.untilMark(ctx, r.teamID, r.cursor.at, until, *h)
 	if err != nil {
 		return err
 	}

@@ -54,8 +54,9 @@ func (l *Log) mark(ctx context.Context, teamID string, t time.Time) (timeMark, b
 	return timeMarkFrom(item), true, nil
 }
 
-// untilMark returns the mark of the exclusive end t, and stores it.
-func (l *Log) untilMark(ctx context.Context, teamID string, t time.Time, h head) (timeMark, error) {
+// untilMark returns the mark of the exclusive end t, and stores it. A new mark is not before begin, the position
+// where the read begins, so that the windows of one reader do not overlap where those of another hide its marks.
+func (l *Log) untilMark(ctx context.Context, teamID string, begin int64, t time.Time, h head) (timeMark, error) {
 	now := l.Now()
 	if t.After(now.Add(lookAhead)) {
 		return timeMark{h.seq, now}, nil
@@ -70,7 +71,7 @@ func (l *Log) untilMark(ctx context.Context, teamID string, t time.Time, h head)
 			return timeMark{}, err
 		}
 	}
-	return l.setMark(ctx, teamID, t, at, false)
+	return l.setMark(ctx, teamID, t, position{at: at, lowest: begin})
 }
 
 // sinceMark returns the mark of the inclusive start t. With keep, the mark is stored: every
@@ -83,12 +84,19 @@ func (l *Log) sinceMark(ctx context.Context, teamID string, t time.Time, h head,
 	if err != nil || !keep || t.After(l.Now().Add(lookAhead)) {
 		return timeMark{at: at}, err
 	}
-	return l.setMark(ctx, teamID, t, at, true)
+	return l.setMark(ctx, teamID, t, position{at: at, start: true})
 }
 
-// setMark stores the position at for t, moved between the nearest marks. If another process
+// position is where a time is in the feed, before the marks around it are known.
+type position struct {
+	at     int64
+	lowest int64
+	start  bool // of the start of a window, not of its end
+}
+
+// setMark stores the position p for t, moved between the nearest marks. If another process
 // stored one first, that one is returned.
-func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64, start bool) (timeMark, error) {
+func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, p position) (timeMark, error) {
 	key := markKey(teamID, t)
 	for range maxAttempts {
 		now := l.Now()
@@ -100,7 +108,7 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64,
 		case !errors.Is(err, table.ErrNotFound):
 			return timeMark{}, fmt.Errorf("read the counter of marks: %w", err)
 		}
-		at, err := l.clamp(ctx, key, t, at, start)
+		at, err := l.clamp(ctx, key, t, p)
 		if err != nil {
 			return timeMark{}, err
 		}
@@ -109,7 +117,7 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64,
 			expires = t
 		}
 		item := table.Item{Key: key, Numbers: map[string]int64{positionField: at, atField: now.UnixMilli()}, Expires: expires.Add(slotLife)}
-		if start {
+		if p.start {
 			item.Numbers[startField] = 1
 		}
 		err = l.Table.Write(ctx,
@@ -128,15 +136,16 @@ func (l *Log) setMark(ctx context.Context, teamID string, t time.Time, at int64,
 	return timeMark{}, fmt.Errorf("store a mark: %w", table.ErrConflict)
 }
 
-// clamp returns at, moved between the positions of the marks before and after key, the key of t.
-func (l *Log) clamp(ctx context.Context, key table.Key, t time.Time, at int64, start bool) (int64, error) {
+// clamp returns the position p, moved between those of the marks before and after key, the key of t.
+func (l *Log) clamp(ctx context.Context, key table.Key, t time.Time, p position) (int64, error) {
+	at := p.at
 	later := table.Query{Table: key.Table, Partition: key.Partition, From: key.Sort, Limit: 20}
 	seen := 0
 	for item, err := range table.All(ctx, l.Table, later) {
 		if err != nil {
 			return 0, fmt.Errorf("read the nearest marks: %w", err)
 		}
-		if start || endsAfter(item, t) {
+		if p.start || endsAfter(item, t) {
 			at = min(at, timeMarkFrom(item).at)
 			break
 		}
@@ -151,7 +160,7 @@ func (l *Log) clamp(ctx context.Context, key table.Key, t time.Time, at int64, s
 	if len(earlier.Items) > 0 {
 		at = max(at, timeMarkFrom(earlier.Items[0]).at)
 	}
-	return at, nil
+	return max(at, p.lowest), nil
 }
 
 // maxPassed is how many marks are passed in search of one that bounds an end. Without one, windows may overlap.

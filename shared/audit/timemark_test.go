@@ -101,3 +101,28 @@ func TestOneReaderHidesNothingFromAnother(t *testing.T) {
 		t.Errorf("before a window that begins: %v", got)
 	}
 }
+
+// TestTheMarkOfAnotherReaderRepeatsNothing: the mark of a reader whose clock is ahead lies between two ends of a collector's windows, and
+// has fewer events than the earlier of them.
+func TestTheMarkOfAnotherReaderRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	begin := w.clock.now().Add(-10 * time.Minute)
+	w.write(numbered(1, 10)...)
+	w.feed(audit.Query{Until: stamp(w.clock.now().Add(2 * time.Minute))})
+	fast := w.newLog(w.store, 4*time.Minute)
+	for _, id := range numbered(11, 20) {
+		if err := fast.Write(t.Context(), teamID, []audit.Event{about(id)}, thing(id)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, end := range []time.Time{w.clock.now().Add(time.Minute), w.clock.now().Add(3 * time.Minute), w.clock.now().Add(time.Hour)} {
+		got = append(got, w.all(audit.Query{Since: stamp(begin), Until: stamp(end)})...)
+		w.clock.advance(3 * time.Minute)
+		begin = end
+	}
+	if !slices.Equal(got, numbered(1, 20)) {
+		t.Errorf("windows have %v", got)
+	}
+}

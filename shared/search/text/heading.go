@@ -72,10 +72,13 @@ func Fence(lines ...string) string {
 	return strings.Repeat("`", longest+1)
 }
 
+// headingMarks removes the marks of code and of strong emphasis.
+var headingMarks = strings.NewReplacer("`", "", "**", "", "__", "")
+
 // PlainHeading returns a heading's text for a path: without marks of links, images,
 // code and emphasis, with single spaces, at most headingBytes long.
 func PlainHeading(text string) string {
-	text = strings.NewReplacer("`", "", "**", "", "__", "").Replace(stripLinks(text))
+	text = headingMarks.Replace(stripLinks(text))
 	return cutRunes(strings.Join(strings.Fields(text), " "), headingBytes)
 }
 

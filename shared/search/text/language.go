@@ -77,11 +77,11 @@ const (
 	detectEnough = 6
 )
 
-// LanguageOf returns the language of a passage. It is not English only if three
+// LanguageOf returns the language of texts that belong together. It is not English only if three
 // different stop words of another language occur, they are at least one word in six,
 // and more than twice the English ones.
-func LanguageOf(text string) *Language {
-	evidence := countStopWords(text)
+func LanguageOf(texts ...string) *Language {
+	evidence := countStopWords(texts...)
 	if evidence.different >= 3 && 6*evidence.n >= evidence.words && evidence.n > 2*evidence.english {
 		return evidence.most
 	}
@@ -90,7 +90,7 @@ func LanguageOf(text string) *Language {
 
 // PassageLanguage returns the language of a passage with its document's title.
 func PassageLanguage(title, indexed string) *Language {
-	return LanguageOf(title + "\n" + indexed)
+	return LanguageOf(title, indexed)
 }
 
 // IsEnglish reports whether l is English, or an unknown language, which counts as English.
@@ -118,18 +118,17 @@ type languageEvidence struct {
 	words     int       // read
 }
 
-func countStopWords(text string) languageEvidence {
+func countStopWords(texts ...string) languageEvidence {
 	var v votes
 	t := languageEvidence{most: inEnglish}
-	for t.words < detectWords {
-		var word string
-		if word, text = nextWord(text); word == "" {
-			break
-		}
-		t.words++
-		v.add(word)
-		if v.count[0] == detectEnough && t.words < 4*detectEnough {
-			break
+	for _, text := range texts {
+		for t.words < detectWords && !v.isEnglish(t.words) {
+			var word string
+			if word, text = nextWord(text); word == "" {
+				break
+			}
+			t.words++
+			v.add(word)
 		}
 	}
 	t.english = v.count[0]
@@ -160,6 +159,11 @@ func nextWord(text string) (word, rest string) {
 type votes struct {
 	count [8]int
 	first [8][3]string // different ones
+}
+
+// isEnglish reports whether the votes are enough for English after so few words.
+func (v *votes) isEnglish(words int) bool {
+	return v.count[0] == detectEnough && words < 4*detectEnough
 }
 
 // add counts word for each language of which it is a stop word.

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"docent/shared/app"
+	"docent/shared/app/parts/files"
 	"docent/shared/extract"
 	"docent/shared/scim/scimtest"
 	"docent/shared/team"
@@ -32,17 +33,22 @@ type filed struct {
 
 func newFiled(t *testing.T) *filed {
 	t.Helper()
-	f := &filed{t: t}
-	byLines := func(_ context.Context, _ string, file io.ReaderAt, size int64) (extract.Document, error) {
+	return newFiledWith(t, func(_ context.Context, _ string, file io.ReaderAt, size int64) (extract.Document, error) {
 		data, err := io.ReadAll(io.NewSectionReader(file, 0, size))
 		var d extract.Document
 		for n, line := range strings.Split(string(data), "\n") {
 			d.Pages = append(d.Pages, extract.Page{Number: n + 1, Markdown: line})
 		}
 		return d, err
-	}
+	})
+}
+
+// newFiledWith returns an installation that reads files with the given function.
+func newFiledWith(t *testing.T, read app.Extract) *filed {
+	t.Helper()
+	f := &filed{t: t}
 	var err error
-	f.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true, Parts: app.Parts{Extract: byLines}})
+	f.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true, Parts: app.Parts{Extract: read}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +122,10 @@ type fileBody struct {
 	ID, Body, MediaType string
 	Size                int64
 	SHA256              string
-	Indexing            struct{ State string }
+	Indexing            struct {
+		State string
+		Error struct{ Code, Detail string }
+	}
 }
 
 func (f *filed) put(uri, mediaType string, file []byte) (d fileBody) {
@@ -232,6 +241,61 @@ func TestOnlyReferencesToAPDFNameAPage(t *testing.T) {
 	}
 }
 
+// TestReStructuredTextIsRead as Markdown: in a request and by an upload. The file itself stays.
+func TestReStructuredTextIsRead(t *testing.T) {
+	t.Parallel()
+	f := newFiledWith(t, files.Reader())
+	const file = "Rolling back\n~~~~~~~~~~~~\n\nRun::\n\n   deployctl undo\n"
+	const uri, want = "https://wiki.test/rollback.rst", "# Rolling back\n\nRun:\n\n```\ndeployctl undo\n```\n\n"
+	d := f.put(uri, extract.RST, []byte(file))
+	if d.Indexing.State != "extracting" || d.MediaType != extract.RST || d.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte(file))) {
+		t.Errorf("put: %+v", d)
+	}
+	u := f.upload(map[string]any{"mediaType": extract.RST, "size": len(file)})
+	if w := f.send(u, strings.NewReader(file), nil); w.Code != 204 {
+		t.Fatalf("send the file: %d %s", w.Code, w.Body)
+	}
+	var sent fileBody
+	f.do("PUT", "/documents", map[string]any{"collectionId": f.wiki, "uri": "https://wiki.test/sent.rst", "title": "Sent", "upload": u.ID}, 200, &sent)
+	if err := f.local.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{d.ID, sent.ID} {
+		f.do("GET", "/documents/"+id, nil, 200, &d)
+		if d.Indexing.State != "indexed" || d.Body != want {
+			t.Errorf("read: %+v", d)
+		}
+		r := httptest.NewRequest("GET", "/v1/documents/"+id+"/original", nil)
+		r.Header.Set("Authorization", "Bearer "+f.key)
+		w := httptest.NewRecorder()
+		f.handler.ServeHTTP(w, r)
+		if w.Code != 200 || w.Body.String() != file || w.Header().Get("Content-Type") != extract.RST || !strings.HasSuffix(w.Header().Get("Content-Disposition"), ".rst") {
+			t.Errorf("original: %d %q %v", w.Code, w.Body, w.Header())
+		}
+	}
+	if again := f.put(uri, extract.RST, []byte(file)); again.Indexing.State != "indexed" {
+		t.Errorf("put again without a change: %+v", again)
+	}
+}
+
+func TestReStructuredTextThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	f := newFiledWith(t, files.Reader())
+	for name, c := range map[string]struct{ file, code, detail string }{
+		"another encoding": {"Caf\xe9\n====\n", "unreadable-file", "The file is not text in UTF-8. Save it as UTF-8."},
+		"only a comment":   {".. nothing else\n", "no-text", "The file has no text. Pictures are not read; put a file with text in it."},
+	} {
+		d := f.put("https://wiki.test/bad.rst", extract.RST, []byte(c.file))
+		if err := f.local.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		f.do("GET", "/documents/"+d.ID, nil, 200, &d)
+		if d.Indexing.State != "failed" || d.Indexing.Error.Code != c.code || d.Indexing.Error.Detail != c.detail || d.Body != "" {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
+
 func TestAFileMustBeBase64(t *testing.T) {
 	t.Parallel()
 	f := newFiled(t)
@@ -240,6 +304,8 @@ func TestAFileMustBeBase64(t *testing.T) {
 		"nothing":            {"mediaType": extract.PDF, "body": ""},
 		"another media type": {"mediaType": "image/png", "body": "AAAA"},
 		"no Office file":     {"mediaType": extract.DOCX, "body": "AAAA"},
+		"empty text":         {"mediaType": extract.RST, "body": ""},
+		"too large a text":   {"mediaType": extract.RST, "body": base64.StdEncoding.EncodeToString(make([]byte, extract.MaxRST+1))},
 	} {
 		body["collectionId"], body["uri"], body["title"] = f.wiki, "https://wiki.test/x", "X"
 		var problem struct{ Code string }

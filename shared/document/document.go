@@ -37,7 +37,7 @@ type Fields struct {
 	Title        string `json:"title" minLength:"1" maxLength:"1024"`
 	URI          string `json:"uri" minLength:"1" maxLength:"2048" doc:"Identifies the document in the team: an absolute URI, http, https, of another scheme that the README lists, or of a scheme with a dot in its name; without blanks, quotes, angle brackets, backslashes, control and bidirectional characters."`
 	// MediaType is the media type of the file that the document is made from; empty: it is text.
-	MediaType string `json:"mediaType,omitempty" enum:"application/pdf,application/vnd.openxmlformats-officedocument.wordprocessingml.document,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet,application/vnd.openxmlformats-officedocument.presentationml.presentation" doc:"The kind of file that the document is made from: PDF, DOCX, XLSX or PPTX. Absent: plain text or Markdown."`
+	MediaType string `json:"mediaType,omitempty" enum:"application/pdf,application/vnd.openxmlformats-officedocument.wordprocessingml.document,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet,application/vnd.openxmlformats-officedocument.presentationml.presentation,text/x-rst" doc:"The kind of file that the document is made from: PDF, DOCX, XLSX, PPTX or reStructuredText. Absent: plain text or Markdown."`
 	// Metadata are the values that filters select by.
 	Metadata filter.Metadata `json:"metadata,omitempty"`
 }

@@ -445,6 +445,7 @@ func TestFilesAreChecked(t *testing.T) {
 		file      []byte
 	}{
 		"an unknown kind": {"image/png", []byte("x")}, "no file": {extract.PDF, nil}, "no Office file": {extract.XLSX, []byte("text")},
+		"empty reStructuredText": {extract.RST, nil}, "reStructuredText that is not read": {extract.RST, make([]byte, extract.MaxRST+1)},
 	} {
 		in := h.text("Handbook", "")
 		in.MediaType, in.File = c.mediaType, c.file

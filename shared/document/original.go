@@ -46,18 +46,27 @@ func (in Input) checkFile() error {
 	case in.Upload != "":
 		return in.checkUpload()
 	case in.MediaType != "" && !extract.Supported(in.MediaType):
-		return apierr.BadField("/mediaType", "must be the media type of a PDF, DOCX, XLSX or PPTX file; leave it out for text")
+		return apierr.BadField("/mediaType", "must be the media type of a %s file; leave it out for text", extract.Names)
 	case in.MediaType != "" && len(in.File) == 0:
 		return apierr.BadField("/body", "must be the file, in base64")
+	case int64(len(in.File)) > extract.MaxSize(in.MediaType):
+		return badSize("/body", in.MediaType)
 	case !bytes.HasPrefix(in.File, signature(in.MediaType)):
 		return apierr.BadField("/body", "must be a file of the media type")
 	}
 	return nil
 }
 
-// signature returns how every file of a media type begins. A PDF may have a kilobyte before its own.
+// badSize returns the error for a file that is larger than what is read of its media type.
+func badSize(field, mediaType string) error {
+	most := extract.MaxSize(mediaType)
+	return apierr.BadField(field, "must be at most %d bytes (%d MB) for %s, because larger files of this type are not read", most, most>>20, mediaType)
+}
+
+// signature returns how every file of a media type begins. A PDF may have a kilobyte before its own; text has none.
 func signature(mediaType string) []byte {
-	if mediaType == "" || mediaType == extract.PDF {
+	switch mediaType {
+	case "", extract.PDF, extract.RST:
 		return nil
 	}
 	return []byte("PK")

@@ -60,11 +60,11 @@ func uploadFrom(item table.Item) (u Upload, err error) {
 func (s *Service) NewUpload(ctx context.Context, teamID, mediaType string, size int64, digest []byte) (u Upload, secret string, err error) {
 	switch {
 	case !extract.Supported(mediaType):
-		return u, "", apierr.BadField("/mediaType", "must be the media type of a PDF, DOCX, XLSX or PPTX file")
+		return u, "", apierr.BadField("/mediaType", "must be the media type of a %s file", extract.Names)
 	case size < 1 || size > MaxUploadBytes:
 		return u, "", apierr.BadField("/size", "must be 1 to %d bytes", MaxUploadBytes)
-	case mediaType == extract.PDF && size > extract.MaxPDF:
-		return u, "", apierr.BadField("/size", "must be at most %d bytes (%d MB) for a PDF, because larger ones are not read", extract.MaxPDF, extract.MaxPDF>>20)
+	case size > extract.MaxSize(mediaType):
+		return u, "", badSize("/size", mediaType)
 	case digest != nil && len(digest) != sha256.Size:
 		return u, "", apierr.BadField("/sha256", "must be a SHA-256 digest of 32 bytes, in hexadecimal digits")
 	}

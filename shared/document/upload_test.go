@@ -169,7 +169,7 @@ func TestAnAddressIsOfOneUploadForAWhile(t *testing.T) {
 	if _, err := h.FindUpload(t.Context(), teamID, u.ID, secret); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("expired: %v", err)
 	}
-	for mediaType, size := range map[string]int64{extract.PDF: extract.MaxPDF, extract.DOCX: document.MaxUploadBytes} {
+	for mediaType, size := range map[string]int64{extract.PDF: extract.MaxPDF, extract.DOCX: document.MaxUploadBytes, extract.RST: extract.MaxRST} {
 		if _, _, err := h.NewUpload(t.Context(), teamID, mediaType, size, nil); err != nil {
 			t.Errorf("the largest %s: %v", mediaType, err)
 		}
@@ -182,6 +182,10 @@ func TestAnAddressIsOfOneUploadForAWhile(t *testing.T) {
 		},
 		"a PDF that is not read": func() error {
 			_, _, err := h.NewUpload(t.Context(), teamID, extract.PDF, extract.MaxPDF+1, nil)
+			return err
+		},
+		"reStructuredText that is not read": func() error {
+			_, _, err := h.NewUpload(t.Context(), teamID, extract.RST, extract.MaxRST+1, nil)
 			return err
 		},
 		"media type": func() error { _, _, err := h.NewUpload(t.Context(), teamID, "text/plain", 1, nil); return err },

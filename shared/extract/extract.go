@@ -1,9 +1,10 @@
-// Package extract describes files whose text can be taken out: the media types, the text by pages, the limits, and
+// Package extract describes files whose text is taken out: the media types, the text by pages, the limits, and
 // the error that a client may read. It is light: the readers, with the libraries that they link, are in
 // extract/readers.
 package extract
 
 import (
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -15,15 +16,34 @@ const (
 	DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 	XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 	PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+	RST  = "text/x-rst" // reStructuredText in UTF-8
 )
 
-// MaxPDF is the size in bytes of the largest PDF that is read: half of the reader's memory.
-const MaxPDF = 96 << 20
+// Names of the media types in a sentence for clients.
+const Names = "PDF, DOCX, XLSX, PPTX or reStructuredText"
 
-var extensions = map[string]string{".pdf": PDF, ".docx": DOCX, ".xlsx": XLSX, ".pptx": PPTX}
+// Sizes in bytes of the largest files that are read.
+const (
+	MaxPDF = 96 << 20 // half of the reader's memory
+	MaxRST = 4 << 20  // converting a hostile one takes some fifty times its size in memory
+)
+
+var extensions = map[string]string{".pdf": PDF, ".docx": DOCX, ".xlsx": XLSX, ".pptx": PPTX, ".rst": RST}
 
 // MediaTypes returns the types that can be read.
-func MediaTypes() []string { return []string{PDF, DOCX, XLSX, PPTX} }
+func MediaTypes() []string { return []string{PDF, DOCX, XLSX, PPTX, RST} }
+
+// MaxSize returns the size in bytes of the largest file of a media type that its reader reads, and math.MaxInt64 if the reader has no
+// such bound.
+func MaxSize(mediaType string) int64 {
+	switch mediaType {
+	case PDF:
+		return MaxPDF
+	case RST:
+		return MaxRST
+	}
+	return math.MaxInt64
+}
 
 // Supported reports whether files of the media type can be read.
 func Supported(mediaType string) bool { return slices.Contains(MediaTypes(), mediaType) }

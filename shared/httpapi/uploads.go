@@ -51,8 +51,8 @@ func (s Services) uploadRoutes(api huma.API, m *mux) {
 
 type createUploadInput struct {
 	Body struct {
-		MediaType string `json:"mediaType" enum:"application/pdf,application/vnd.openxmlformats-officedocument.wordprocessingml.document,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet,application/vnd.openxmlformats-officedocument.presentationml.presentation" doc:"The kind of file: PDF, DOCX, XLSX or PPTX."`
-		Size      int64  `json:"size" minimum:"1" maximum:"104857600" doc:"Exact, in bytes; at most 100 MB, and 96 MB of a PDF."`
+		MediaType string `json:"mediaType" enum:"application/pdf,application/vnd.openxmlformats-officedocument.wordprocessingml.document,application/vnd.openxmlformats-officedocument.spreadsheetml.sheet,application/vnd.openxmlformats-officedocument.presentationml.presentation,text/x-rst" doc:"The kind of file: PDF, DOCX, XLSX, PPTX or reStructuredText."`
+		Size      int64  `json:"size" minimum:"1" maximum:"104857600" doc:"Exact, in bytes; at most 100 MB, 96 MB of a PDF, and 4 MB of reStructuredText."`
 		SHA256    string `json:"sha256,omitempty" minLength:"64" maxLength:"64" pattern:"^[0-9a-fA-F]{64}$" doc:"The SHA-256 of the file in hexadecimal digits. With it, a file that was damaged on the way is refused."`
 	}
 }

@@ -24,10 +24,18 @@ const MaxFile = 10 << 20
 // File is the file of an item. The item must have the time of its last change.
 type File struct {
 	MediaType string // one that package extract supports; empty: it is plain text or Markdown
-	Bytes     int64  // its size; a file of more than MaxFile is left out
+	Bytes     int64  // its size; a file of more than MaxFile, or than what is read of its media type, is left out
 	// Read downloads it. It is called only if the file is not stored yet or has changed. It returns a
 	// *FileError if only this file cannot be read, and otherwise the errors of Connector.Read.
 	Read func(ctx context.Context) ([]byte, error)
+}
+
+// checkSize returns a *FileError if a file of this size in bytes is not read.
+func (f *File) checkSize(size int64) error {
+	if most := min(MaxFile, extract.MaxSize(f.MediaType)); size > most {
+		return &FileError{fmt.Sprintf("it has more than %d MB", most>>20)}
+	}
+	return nil
 }
 
 // FileError says why a file is not read. Why is half a sentence for the team's admins.
@@ -111,8 +119,8 @@ func (r *syncRun) keepFile(ctx context.Context, i Item) error {
 // storeFile stores an item with its file. An unchanged file is not read again: only what else is known about the item
 // changes. It returns a *FileError for a file that is left out, and otherwise what Access.Try returns for the download.
 func (r *syncRun) storeFile(ctx context.Context, a Access, i Item) (leftOut bool, err error) {
-	if i.File.Bytes > MaxFile {
-		return false, &FileError{fmt.Sprintf("it has more than %d MB", MaxFile>>20)}
+	if err := i.File.checkSize(i.File.Bytes); err != nil {
+		return false, err
 	}
 	rules, err := r.Resolve(ctx, r.teamID, i.Access)
 	if err != nil {
@@ -162,6 +170,9 @@ func (r *syncRun) storedItem(ctx context.Context, uri string) (e document.Found,
 func (r *syncRun) putFile(ctx context.Context, i Item, rule *access.Rule, file []byte) error {
 	in := i.input(r.id, "")
 	in.Access = rule
+	if err := i.File.checkSize(int64(len(file))); err != nil { // the provider may have said another size
+		return err
+	}
 	switch {
 	case file == nil:
 		in.KeepContent = true

@@ -63,13 +63,13 @@ func TestAttachmentsAreRead(t *testing.T) {
 		restricted := page(1, "Handbook")
 		restricted.Groups = []string{"hr"}
 		for _, p := range []confluencetest.Page{restricted, attachment(2, 1, "Plan & 50 %.pdf", "%PDF-1.7 text"), attachment(3, 1, "notes.md", "\ufeff# Notes"),
-			attachment(4, 1, "photo.png", "PNG"), attachment(5, 99, "of a blog post.md", "Text.")} {
+			attachment(6, 1, "guide.rst", "Guide\n====="), attachment(4, 1, "photo.png", "PNG"), attachment(5, 99, "of a blog post.md", "Text.")} {
 			s.Put(p)
 		}
-		if p := s.MustSync(); p.Read != 3 || p.Rejected != 0 || s.Shown().LastError != nil {
+		if p := s.MustSync(); p.Read != 4 || p.Rejected != 0 || s.Shown().LastError != nil {
 			t.Errorf("%+v %+v", p, s.Shown().LastError)
 		}
-		if n := s.downloads(); n != 2 {
+		if n := s.downloads(); n != 3 {
 			t.Errorf("%d downloads", n)
 		}
 		base, prefix := s.URL, ""
@@ -79,7 +79,11 @@ func TestAttachmentsAreRead(t *testing.T) {
 		items := s.Items()
 		plan := items[base+"/download/attachments/1/Plan%20&%2050%20%25.pdf?space=ENG&attachment="+prefix+"2"]
 		notes := items[base+"/download/attachments/1/notes.md?space=ENG&attachment="+prefix+"3"]
-		if len(items) != 3 || plan.Title != "Plan & 50 %.pdf (Handbook)" || plan.MediaType != extract.PDF || plan.Facts.Author != "Ada" || plan.Facts.Project != "ENG" ||
+		guide := items[base+"/download/attachments/1/guide.rst?space=ENG&attachment="+prefix+"6"]
+		if guide.MediaType != extract.RST || guide.Original == nil || s.fileOf(guide) != "Guide\n=====" {
+			t.Errorf("%+v", guide)
+		}
+		if len(items) != 4 || plan.Title != "Plan & 50 %.pdf (Handbook)" || plan.MediaType != extract.PDF || plan.Facts.Author != "Ada" || plan.Facts.Project != "ENG" ||
 			plan.Metadata.JSON() != `{"lastEditor":"Grace","page":"Handbook","type":"attachment","version":2}` || plan.Original == nil || s.fileOf(plan) != "%PDF-1.7 text" {
 			t.Errorf("%d items, %+v %s", len(items), plan, plan.Metadata.JSON())
 		}
@@ -183,15 +187,16 @@ func TestFilesThatAreLeftOut(t *testing.T) {
 		why    string
 		asked  int // downloads
 	}{
-		"too large":                         {file: confluencetest.Page{File: []byte("Text."), Size: source.MaxFile + 1}, why: "it has more than 10 MB"},
-		"larger than was said":              {file: confluencetest.Page{File: []byte(large), Size: 5}, why: "it has more than 10 MB", asked: 1},
-		"empty":                             {file: confluencetest.Page{File: []byte{}}, why: "it is empty", asked: 1},
-		"no text":                           {file: confluencetest.Page{File: []byte("\xff\xfe")}, why: "it is not text in UTF-8", asked: 1},
-		"no file of its type":               {file: confluencetest.Page{File: []byte("Text."), Title: "bad.docx"}, why: "it is not what its name says", asked: 1},
-		"a page to log in":                  {file: confluencetest.Page{File: []byte("Text.")}, before: html, why: "Confluence sent a web page in its place", asked: 1},
-		"a redirect to another host":        {file: confluencetest.Page{File: []byte("Text.")}, change: func(s *site) { s.Leads = "https://169.254.169.254/latest" }, why: "its download leads to an address", asked: 1},
-		"a redirect that is not encrypted":  {file: confluencetest.Page{File: []byte("Text.")}, change: func(s *site) { s.Leads = strings.Replace(s.Media.URL, "https:", "http:", 1) }, why: "its download leads to an address", asked: 1},
-		"a redirect to what is not allowed": {file: confluencetest.Page{File: []byte("Text.")}, change: func(s *site) { s.Leads = "https://files.acme.example/x" }, why: "its download leads to an address", asked: 1},
+		"too large":                          {file: confluencetest.Page{File: []byte("Text."), Size: source.MaxFile + 1}, why: "it has more than 10 MB"},
+		"larger than was said":               {file: confluencetest.Page{File: []byte(large), Size: 5}, why: "it has more than 10 MB", asked: 1},
+		"reStructuredText that is too large": {file: confluencetest.Page{File: make([]byte, 5<<20), Title: "bad.rst", Size: 5}, why: "it has more than 4 MB", asked: 1},
+		"empty":                              {file: confluencetest.Page{File: []byte{}}, why: "it is empty", asked: 1},
+		"no text":                            {file: confluencetest.Page{File: []byte("\xff\xfe")}, why: "it is not text in UTF-8", asked: 1},
+		"no file of its type":                {file: confluencetest.Page{File: []byte("Text."), Title: "bad.docx"}, why: "it is not what its name says", asked: 1},
+		"a page to log in":                   {file: confluencetest.Page{File: []byte("Text.")}, before: html, why: "Confluence sent a web page in its place", asked: 1},
+		"a redirect to another host":         {file: confluencetest.Page{File: []byte("Text.")}, change: func(s *site) { s.Leads = "https://169.254.169.254/latest" }, why: "its download leads to an address", asked: 1},
+		"a redirect that is not encrypted":   {file: confluencetest.Page{File: []byte("Text.")}, change: func(s *site) { s.Leads = strings.Replace(s.Media.URL, "https:", "http:", 1) }, why: "its download leads to an address", asked: 1},
+		"a redirect to what is not allowed":  {file: confluencetest.Page{File: []byte("Text.")}, change: func(s *site) { s.Leads = "https://files.acme.example/x" }, why: "its download leads to an address", asked: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

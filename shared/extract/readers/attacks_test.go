@@ -36,6 +36,8 @@ func xlsx(rows, after string, more map[string]string) func(testing.TB) []byte {
 	return func(t testing.TB) []byte { return officetest.Xlsx(t, rows, after, more) }
 }
 
+func rst(text string) func(testing.TB) []byte { return func(testing.TB) []byte { return []byte(text) } }
+
 func cell(ref, value string) string { return `<c r="` + ref + `"><v>` + value + "</v></c>" }
 
 // diagonal returns rows that have one cell each, in columns of their own.
@@ -240,6 +242,39 @@ var attacks = []attack{
 		file: func(testing.TB) []byte { return []byte("hello") }, want: "0: The file is not a PDF file.",
 	},
 	{
+		name: "the largest reStructuredText, of rows with a letter", mediaType: extract.RST, most: 1000,
+		file: rst(strings.Repeat("= ", 99) + "=\n" + strings.Repeat("a\n", extract.MaxRST/2-250) + strings.Repeat("= ", 99) + "="),
+		want: "0: The file has more than 10 MB of text.",
+	},
+	{
+		name: "the largest reStructuredText, of paragraphs with a letter", mediaType: extract.RST, most: 600,
+		file: rst(strings.Repeat("a\n\n", extract.MaxRST/3)),
+	},
+	{
+		name: "the largest reStructuredText, of quotes without an end", mediaType: extract.RST, most: 100,
+		file: rst(strings.Repeat("`a ``b :r:`c |d [e <f ", extract.MaxRST/22)),
+	},
+	{
+		name: "reStructuredText that becomes larger than the limit", mediaType: extract.RST, most: 50, limits: extract.Limits{Text: 1 << 20},
+		file: rst("::\n\n  " + strings.Repeat("`", 400_000)), want: "0: The file has more than 1 MB of text.",
+	},
+	{
+		name: "reStructuredText that is too large", mediaType: extract.RST, most: 5,
+		file: rst(strings.Repeat("a", extract.MaxRST+1)), want: "0: The file is larger than 4 MB.",
+	},
+	{
+		name: "reStructuredText in another encoding", mediaType: extract.RST, most: 5,
+		file: rst("Caf\xe9\n====\n"), want: "0: The file is not text in UTF-8. Save it as UTF-8.",
+	},
+	{
+		name: "a picture that says that it is reStructuredText", mediaType: extract.RST, most: 5,
+		file: rst("GIF89a\x01\x00\x01\x00"), want: "0: The file is not text in UTF-8. Save it as UTF-8.",
+	},
+	{
+		name: "empty reStructuredText", mediaType: extract.RST, most: 5,
+		file: rst(""), want: "0: The file is empty.",
+	},
+	{
 		name: "an empty file", mediaType: extract.PDF, most: 5,
 		file: func(testing.TB) []byte { return nil }, want: "0: The file is empty.",
 	},
@@ -297,6 +332,7 @@ func TestContextEndsTheReading(t *testing.T) {
 		extract.DOCX: officetest.Docx(t, paragraph, nil),
 		extract.XLSX: officetest.Xlsx(t, "<row>"+cell("A1", "1")+"</row>", "", nil),
 		extract.PPTX: officetest.Pptx(t, []string{""}, nil),
+		extract.RST:  []byte("Title\n=====\n"),
 	} {
 		_, err := readers.Read(ctx, mediaType, bytes.NewReader(file), int64(len(file)), extract.Limits{})
 		if !errors.Is(err, context.Canceled) {

@@ -91,6 +91,12 @@ func FuzzPptx(f *testing.F) {
 	})
 }
 
+func FuzzRST(f *testing.F) {
+	f.Add([]byte("\ufeffTitle\n=====\n\n* one\n\n.. note:: `a`_\n"))
+	f.Add([]byte("a\xff\x00"))
+	f.Fuzz(func(t *testing.T, file []byte) { check(t, extract.RST, file) })
+}
+
 // FuzzArchive changes bytes of whole files.
 func FuzzArchive(f *testing.F) {
 	f.Add(0, officetest.Docx(f, paragraph, nil))

@@ -10,6 +10,7 @@ import (
 	"docent/shared/extract/readers/docx"
 	"docent/shared/extract/readers/pdf"
 	"docent/shared/extract/readers/pptx"
+	"docent/shared/extract/readers/rst"
 	"docent/shared/extract/readers/xlsx"
 )
 
@@ -27,6 +28,8 @@ func Read(ctx context.Context, mediaType string, file io.ReaderAt, size int64, l
 		return pdf.Read(ctx, file, size, limits)
 	case extract.PPTX:
 		return pptx.Read(ctx, file, size, limits)
+	case extract.RST:
+		return rst.Read(ctx, file, size, limits)
 	case extract.XLSX:
 		return xlsx.Read(ctx, file, size, limits)
 	}

@@ -18,6 +18,9 @@ func TestFilesStayAsTheyAre(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
 	}
+	if p := page.Uploaded("a.rst"); p.MediaType != "" {
+		t.Errorf("reStructuredText is converted here, but %+v would be uploaded", p)
+	}
 	if _, err := page.Read("large.pdf", make([]byte, page.MaxInline+1)); err == nil || !strings.Contains(err.Error(), "over the limit of 4 MB") {
 		t.Errorf("a large file: %v", err)
 	}

@@ -60,11 +60,16 @@ var kinds = map[string]kind{
 // Known reports whether the extension of a file name is one of Markdown, text, HTML, PDF or Office, in any case.
 func Known(name string) bool { return kindOf(name) != unknown }
 
+// kindOf returns the kind of a file. Docent could convert reStructuredText too, but here its first heading becomes the title, and a
+// file may have MaxFile.
 func kindOf(name string) kind {
+	if k, ok := kinds[strings.ToLower(filepath.Ext(name))]; ok {
+		return k
+	}
 	if _, ok := extract.MediaTypeOf(name); ok {
 		return office
 	}
-	return kinds[strings.ToLower(filepath.Ext(name))]
+	return unknown
 }
 
 // Read makes a page from a file's content. The error says in a few words why the file cannot become a document.
@@ -126,10 +131,10 @@ func tooLarge(size, most int64) error {
 
 // Uploaded returns the page of a PDF or Office file without its body. For another file the MediaType is empty.
 func Uploaded(name string) Page {
-	mediaType, ok := extract.MediaTypeOf(name)
-	if !ok {
+	if kindOf(name) != office {
 		return Page{}
 	}
+	mediaType, _ := extract.MediaTypeOf(name)
 	return Page{Title: fileTitle(name), MediaType: mediaType}
 }
 

@@ -16,12 +16,14 @@ const types: Record<string, string> = {
 	docx: office + "wordprocessingml.document",
 	xlsx: office + "spreadsheetml.sheet",
 	pptx: office + "presentationml.presentation",
+	rst: "text/x-rst",
 };
 const mostInline = 4_000_000; // bytes of such a file in a request; a larger one is sent to an address of its own
 const mostUploaded = 100 * 2 ** 20;
+const mostRST = 4 * 2 ** 20; // the server reads no larger one
 
 /** The extensions that can be put, for an input. */
-export const accepted = ".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml,.pdf,.docx,.xlsx,.pptx";
+export const accepted = ".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml,.pdf,.docx,.xlsx,.pptx,.rst";
 
 /** Returns the media type of a file whose text the server reads, or nothing. */
 function typeOf(path: string): string | undefined {
@@ -32,8 +34,8 @@ function typeOf(path: string): string | undefined {
 /** Returns why a file cannot be put, or nothing. */
 export function refusal(path: string, file: File): string | undefined {
 	const type = typeOf(path);
-	if (!type && !extensions.test(path)) return "Only Markdown, text, HTML, PDF, Word, Excel and PowerPoint files can be put";
-	const limit = type ? mostUploaded : most;
+	if (!type && !extensions.test(path)) return "Only Markdown, text, reStructuredText, HTML, PDF, Word, Excel and PowerPoint files can be put";
+	const limit = type === types.rst ? mostRST : type ? mostUploaded : most;
 	if (file.size > limit) return `It has ${bytes(file.size)}; at most ${bytes(limit)} can be put`;
 	if (file.size === 0) return "It is empty";
 	return undefined;

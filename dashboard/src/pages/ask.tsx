@@ -49,7 +49,7 @@ function Suggestions({ onAsk }: { onAsk: (question: string) => void }) {
 	if (questions.value?.length === 0) {
 		return (
 			<Empty title="Put your first documents" actions={<a class="button primary" href={to("collections")}>Open collections</a>}>
-				Docent answers from what you give it. Make a collection and drop a folder of Markdown, text, HTML, PDF or Office files on it.
+				Docent answers from what you give it. Make a collection and drop a folder of Markdown, text, reStructuredText, HTML, PDF or Office files on it.
 			</Empty>
 		);
 	}

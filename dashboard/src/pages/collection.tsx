@@ -115,7 +115,7 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 				}}
 			>
 				<h2>Drop files or a folder here</h2>
-				<p class="quiet">Markdown, text, HTML, PDF, Word, Excel and PowerPoint. A file that you drop again replaces its document.</p>
+				<p class="quiet">Markdown, text, reStructuredText, HTML, PDF, Word, Excel and PowerPoint. A file that you drop again replaces its document.</p>
 				<div class="row">
 					<button type="button" disabled={busy} onClick={() => folder.current?.click()}>
 						Choose a folder

@@ -22,7 +22,7 @@ export function Collections() {
 				{(list) =>
 					list.length === 0 ? (
 						<Empty title="No collections yet" actions={make}>
-							A collection holds the documents of one place. Create one, then drop a folder of Markdown, text, HTML, PDF or Office files on it.
+							A collection holds the documents of one place. Create one, then drop a folder of Markdown, text, reStructuredText, HTML, PDF or Office files on it.
 						</Empty>
 					) : (
 						<>

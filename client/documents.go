@@ -27,7 +27,7 @@ type Document struct {
 	Title        string `json:"title"`
 	Body         string `json:"body"`
 	URI          string `json:"uri"`
-	// MediaType is the media type of a PDF or Office file, whose Body is the file in base64; empty: Body is text.
+	// MediaType is the media type of a PDF, Office or reStructuredText file, whose Body is the file in base64; empty: Body is text.
 	MediaType string `json:"mediaType,omitempty"`
 	// Upload is the id of an upload, in place of Body.
 	Upload string `json:"upload,omitempty"`

@@ -17,8 +17,8 @@ const MaxUpload = 100 << 20
 // uploadTime bounds sending one file, at the least rate that a server accepts.
 const uploadTime = 30 * time.Minute
 
-// Upload sends a PDF or Office file of size bytes, and returns the id of the upload for Document.Upload. It reads the
-// file more than once.
+// Upload sends a PDF, Office or reStructuredText file of size bytes, and returns the id of the upload for Document.Upload.
+// It reads the file more than once.
 func (c *Client) Upload(ctx context.Context, mediaType string, file io.ReaderAt, size int64) (id string, err error) {
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.NewSectionReader(file, 0, size)); err != nil {

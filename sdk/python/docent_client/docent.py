@@ -241,7 +241,7 @@ class Docent:
         return made
 
     def upload(self, file: str | os.PathLike[str] | bytes, *, media_type: str | None = None) -> str:
-        """Send a PDF or Office file of up to 100 MB, and return the id for upload of a DocumentInput; uploads.upload says how."""
+        """Send a file whose text the server reads, such as a PDF, and return the id for upload of a DocumentInput; uploads.upload says how."""
         return upload(self.rest, file, media_type, self._transport)
 
     def put_folder(
@@ -255,7 +255,7 @@ class Docent:
         prepare: Prepare | None = None,
         wait: float = 0.0,
     ) -> FolderResult:
-        """Put the Markdown, text, PDF and Office files below folder into a collection; folder.put_folder says how."""
+        """Put the Markdown, text, reStructuredText, PDF and Office files below folder into a collection; folder.put_folder says how."""
         return put_folder(self.rest, self.documents, self.upload, Path(folder), collection_id, base_uri, delete, parallel, prepare, wait)
 
 

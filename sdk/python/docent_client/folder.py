@@ -30,7 +30,7 @@ from .rest.models.indexing_state import IndexingState
 from .rest.types import Unset
 from .uploads import MEDIA_TYPES, check_size
 
-KINDS = (".md", ".markdown", ".mdx", ".txt", ".text", ".rst", *MEDIA_TYPES)
+KINDS = (".md", ".markdown", ".mdx", ".txt", ".text", *MEDIA_TYPES)
 MAX_DOCUMENT = 10 << 20
 PACK_FROM = 4 << 20
 """The size in bytes from which a text is sent compressed, and another file to an address of its own."""
@@ -65,14 +65,14 @@ def put_folder(
     prepare: Prepare | None = None,
     wait: float = 0.0,
 ) -> FolderResult:
-    """Put the Markdown, text, PDF and Office files below folder into a collection, several at a time.
+    """Put the Markdown, text, reStructuredText, PDF and Office files below folder into a collection, several at a time.
 
     A file's URI is base_uri followed by its path below folder; without base_uri it is its file: URI.
     A file that has not changed changes nothing on the server, so a run that broke off is started
-    again. A PDF or Office file that has not changed is not sent either, if the key may read documents,
-    unless it could not be read or indexed before. Hidden files and folders, and node_modules, are
-    left out. A file that fails does not stop the others. A key that is refused, or a used-up quota,
-    does: DocentError.
+    again. A PDF, Office or reStructuredText file that has not changed is not sent either, if the key may
+    read documents, unless it could not be read or indexed before. Hidden files and folders, and
+    node_modules, are left out. A file that fails does not stop the others. A key that is refused, or a
+    used-up quota, does: DocentError.
 
     With delete, documents of the collection are removed whose URI is below base_uri and whose file is
     gone, whatever its kind; a folder without any file to put is then an error. Front matter is not read: a file whose front
@@ -235,7 +235,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _document(path: Path, uri: str, collection_id: str) -> DocumentInput:
-    """Return the document of a file; that of a PDF or Office file which is uploaded has no body."""
+    """Return the document of a file; it has no body if the file is uploaded."""
     document = DocumentInput(collection_id=collection_id, title=os.fsencode(path.stem).decode(errors="replace")[:1024], uri=uri)
     media_type = MEDIA_TYPES.get(path.suffix.lower())
     if media_type is not None:

@@ -25,23 +25,26 @@ from .retries import Resendable, Retries, deadline
 
 MAX_UPLOAD = 100 << 20
 MAX_PDF = 96 << 20
+MAX_RST = 4 << 20
 
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 PDF = "application/pdf"
+RST = "text/x-rst"
 MEDIA_TYPES = {
     ".pdf": PDF,
     ".docx": _OFFICE + "wordprocessingml.document",
     ".xlsx": _OFFICE + "spreadsheetml.sheet",
     ".pptx": _OFFICE + "presentationml.presentation",
+    ".rst": RST,
 }
-"""The media types of PDF and Office files by the extensions of their names."""
+"""The media types of the files whose text the server reads, by the extensions of their names."""
 
 _PART = 64 << 10
 
 
 def check_size(size: int, media_type: str) -> None:
     """Raise ValueError if a file cannot be uploaded for its size in bytes."""
-    most = MAX_PDF if media_type == PDF else MAX_UPLOAD
+    most = {PDF: MAX_PDF, RST: MAX_RST}.get(media_type, MAX_UPLOAD)
     if size == 0:
         raise ValueError("it is empty")
     if size > most:
@@ -51,7 +54,9 @@ def check_size(size: int, media_type: str) -> None:
 def upload(
     rest: AuthenticatedClient, file: str | os.PathLike[str] | bytes, media_type: str | None = None, transport: httpx.BaseTransport | None = None
 ) -> str:
-    """Send a PDF or Office file of up to 100 MB, a PDF of up to 96 MB, and return the id for upload of a DocumentInput.
+    """Send a file whose text the server reads, and return the id for upload of a DocumentInput.
+
+    An Office file may have up to 100 MB, a PDF up to 96 MB, and reStructuredText up to 4 MB.
 
     The document has to be put within an hour. The file is a path, read twice and never whole into memory, or
     the bytes themselves, for which media_type is needed; that of a path is the one of its extension unless given.
@@ -61,7 +66,7 @@ def upload(
     if media_type is None and not isinstance(file, bytes):
         media_type = MEDIA_TYPES.get(Path(file).suffix.lower())
     if media_type is None or media_type not in MEDIA_TYPES.values():
-        raise ValueError("give a media_type of a PDF, DOCX, XLSX or PPTX file: " + ", ".join(MEDIA_TYPES.values()))
+        raise ValueError("give a media_type of a PDF, DOCX, XLSX, PPTX or reStructuredText file: " + ", ".join(MEDIA_TYPES.values()))
     with io.BytesIO(file) if isinstance(file, bytes) else open(file, "rb") as opened:
         size = opened.seek(0, os.SEEK_END)
         check_size(size, media_type)

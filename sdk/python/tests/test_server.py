@@ -18,9 +18,10 @@ from docent_client import AnswerEvent, Docent, DocentError
 from docent_client.rest.api.answers import list_answers
 from docent_client.rest.api.collections import delete_collection, list_collections
 from docent_client.rest.api.context import search_context
-from docent_client.rest.api.documents import get_document_original, put_document
+from docent_client.rest.api.documents import get_document, get_document_original, put_document
 from docent_client.rest.models.access import Access
 from docent_client.rest.models.collection import Collection
+from docent_client.rest.models.document import Document
 from docent_client.rest.models.document_input import DocumentInput
 from docent_client.rest.models.document_receipt import DocumentReceipt
 from docent_client.rest.models.metadata import Metadata
@@ -217,6 +218,27 @@ class TestServer(unittest.TestCase):
             for query in ("cellar zeppelins", "attic quinces"):
                 found = search_context.sync(client=self.docent.rest, body=SearchRequest(query=query))
                 self.assertIn(query.split()[1], str(found))
+
+    def test_restructured_text_of_a_folder_is_put(self) -> None:
+        with tempfile.TemporaryDirectory() as name, Docent(transport=Counted()) as docent:
+            folder, sent = Path(name), Counted.sent
+            collection = docent.collection("rst-" + uuid.uuid4().hex[:8])
+            base = "https://wiki.example/rst/"
+            text = "Cellar\n~~~~~~\n\nIt holds demijohns.\n"
+            old = put_document.sync(client=docent.rest, body=DocumentInput(collection.id, "guide", base + "guide.rst", body=text))
+            (folder / "guide.rst").write_text(text)
+            (folder / "latin.rst").write_bytes(b"Caf\xe9\n====\n")
+            (folder / "empty.rst").touch()
+            for wanted in (["PUT /v1/documents", "PUT /v1/documents"], ["PUT /v1/documents"]):
+                sent.clear()
+                result = docent.put_folder(folder, collection.id, base_uri=base, wait=120)
+                reasons = {Path(path).name: reason for path, reason in result.failed.items()}
+                self.assertEqual(reasons, {"empty.rst": "it is empty", "latin.rst": "The file is not text in UTF-8. Save it as UTF-8."})
+                self.assertEqual(sent, wanted)
+            assert isinstance(old, DocumentReceipt)
+            found = get_document.sync(old.id, client=docent.rest)
+            assert isinstance(found, Document)
+            self.assertEqual((found.media_type, found.body), ("text/x-rst", "# Cellar\n\nIt holds demijohns.\n\n"))
 
     def test_pdf_files_that_have_not_changed_are_not_sent(self) -> None:
         with tempfile.TemporaryDirectory() as name, Docent(transport=Counted()) as docent:

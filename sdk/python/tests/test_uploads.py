@@ -17,7 +17,7 @@ from typing import Any
 import httpx
 
 from docent_client import Docent, DocentError
-from docent_client.uploads import MAX_PDF, MAX_UPLOAD, MEDIA_TYPES, PDF
+from docent_client.uploads import MAX_PDF, MAX_RST, MAX_UPLOAD, MEDIA_TYPES, PDF
 
 FILE = b"%PDF-1.7\nA report.\n"
 QUERY = "X-Amz-Credential=AKIA%2F20261121&X-Amz-Signature=hidden"
@@ -169,6 +169,7 @@ class TestUploads(unittest.TestCase):
                 ("another extension", lambda: docent.upload(self.sparse("a.txt", 1)), "give a media_type"),
                 ("empty", lambda: docent.upload(b"", media_type=PDF), "it is empty"),
                 ("a large PDF", lambda: docent.upload(self.sparse("large.pdf", MAX_PDF + 1)), "it has over 96 MB"),
+                ("large reStructuredText", lambda: docent.upload(self.sparse("large.rst", MAX_RST + 1)), "it has over 4 MB"),
                 ("a large file", lambda: docent.upload(self.sparse("large.docx", MAX_UPLOAD + 1)), "it has over 100 MB"),
             )
             for name, call, reason in tries:

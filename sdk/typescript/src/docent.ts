@@ -208,8 +208,8 @@ export class Docent {
   }
 
   /**
-   * upload sends a PDF or Office file of up to 100 MB, a PDF of up to 96 MB, and returns the id for upload of a
-   * DocumentInput, which has to be put within an hour. It throws before anything is sent if the file cannot be, and
+   * upload sends an Office file of up to 100 MB, a PDF of up to 96 MB or reStructuredText of up to 4 MB, and returns the id
+   * for upload of a DocumentInput, which has to be put within an hour. It throws before anything is sent if the file cannot be, and
    * DocentError. In Node, uploadFile of docent-client/node sends the file of a path.
    */
   upload(file: Blob, options: UploadOptions = {}): Promise<string> {

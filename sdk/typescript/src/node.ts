@@ -10,7 +10,7 @@ import * as rest from "./rest/index.js";
 import { sleep } from "./retries.js";
 import { checkSize, mediaTypeOf, mediaTypes, type UploadOptions } from "./uploads.js";
 
-const kinds = [".md", ".markdown", ".mdx", ".txt", ".text", ".rst", ...Object.keys(mediaTypes)];
+const kinds = [".md", ".markdown", ".mdx", ".txt", ".text", ...Object.keys(mediaTypes)];
 const maxDocument = 10 << 20;
 /** The size in bytes from which a text is sent compressed, and another file to an address of its own. */
 const packFrom = 4 << 20;
@@ -53,11 +53,11 @@ export interface FolderResult {
 }
 
 /**
- * putFolder puts the Markdown, text, PDF and Office files below folder into a collection, several at a time. A file that has not
- * changed changes nothing on the server, so a run that broke off is started again. A PDF or Office file that has not changed is
- * not sent either, if the key may read documents, unless it could not be read or indexed before. Hidden files and folders, and
- * node_modules, are left out. A file that fails does not stop the others. A key that is refused, or a used-up quota, does:
- * DocentError.
+ * putFolder puts the Markdown, text, reStructuredText, PDF and Office files below folder into a collection, several at a time. A
+ * file that has not changed changes nothing on the server, so a run that broke off is started again. A PDF, Office or reStructuredText
+ * file that has not changed is not sent either, if the key may read documents, unless it could not be read or indexed before.
+ * Hidden files and folders, and node_modules, are left out. A file that fails does not stop the others. A key that is refused,
+ * or a used-up quota, does: DocentError.
  *
  * With delete, a folder without any file to put is an error. Front matter is not read: a file whose front matter says who may
  * read it fails unless prepare sets its access.
@@ -215,7 +215,7 @@ async function isFile(path: string): Promise<boolean> {
   return stat(path).then((info) => info.isFile(), () => false);
 }
 
-/** documentOf returns the document of a file; that of a PDF or Office file which is uploaded has no body. */
+/** documentOf returns the document of a file; it has no body if the file is uploaded. */
 async function documentOf(path: string, uri: string, collectionId: string): Promise<rest.DocumentInput> {
   const title = basename(path, extname(path)).slice(0, 1024);
   const mediaType = mediaTypes[extname(path).toLowerCase()];

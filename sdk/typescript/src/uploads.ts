@@ -5,17 +5,19 @@ import { repeated } from "./retries.js";
 
 const maxUpload = 100 << 20;
 const maxPDF = 96 << 20;
+const maxRST = 4 << 20;
 
 export type MediaType = rest.CreateUploadInput["mediaType"];
 
 const office = "application/vnd.openxmlformats-officedocument.";
 
-/** mediaTypes has the media types of PDF and Office files by the extensions of their names. */
+/** mediaTypes has the media types of the files whose text the server reads, by the extensions of their names. */
 export const mediaTypes: Readonly<Record<string, MediaType>> = {
   ".pdf": "application/pdf",
   ".docx": `${office}wordprocessingml.document`,
   ".xlsx": `${office}spreadsheetml.sheet`,
   ".pptx": `${office}presentationml.presentation`,
+  ".rst": "text/x-rst",
 };
 
 export interface UploadOptions {
@@ -30,13 +32,13 @@ export interface UploadOptions {
 export function mediaTypeOf(name: string | undefined): MediaType {
   const all = Object.values(mediaTypes);
   const found = all.find((known) => known === name);
-  if (!found) throw new Error(`give a mediaType of a PDF, DOCX, XLSX or PPTX file: ${all.join(", ")}`);
+  if (!found) throw new Error(`give a mediaType of a PDF, DOCX, XLSX, PPTX or reStructuredText file: ${all.join(", ")}`);
   return found;
 }
 
 /** checkSize throws if a file cannot be uploaded for its size in bytes. */
 export function checkSize(size: number, mediaType: MediaType): void {
-  const most = mediaType === "application/pdf" ? maxPDF : maxUpload;
+  const most = mediaType === mediaTypes[".pdf"] ? maxPDF : mediaType === mediaTypes[".rst"] ? maxRST : maxUpload;
   if (size === 0) throw new Error("it is empty");
   if (size > most) throw new Error(`it has over ${most >> 20} MB`);
 }

@@ -6,7 +6,7 @@ import { basename, join, relative } from "node:path";
 import { after, before, test } from "node:test";
 import { Docent, DocentError, type AnswerEvent, type Collection, type DocumentInput } from "docent-client";
 import { putFolder, uploadFile } from "docent-client/node";
-import { deleteCollection, getDocumentOriginal, importItems, listAnswers, putDocument, searchContext } from "docent-client/rest";
+import { deleteCollection, getDocument, getDocumentOriginal, importItems, listAnswers, putDocument, searchContext } from "docent-client/rest";
 import { pdf } from "./files.js";
 
 const question = "How do I roll back a release?";
@@ -224,6 +224,28 @@ function countingDocent(): { counting: Docent; sent: string[] } {
   });
   return { counting, sent };
 }
+
+test("reStructuredText of a folder is put", async () => {
+  const { counting, sent } = countingDocent();
+  const collection = await counting.collection(newName("rst"));
+  const baseUri = "https://wiki.example/ts/rst/";
+  const text = "Cellar\n~~~~~~\n\nIt holds demijohns.\n";
+  const body = { collectionId: collection.id, title: "guide", uri: baseUri + "guide.rst", body: text };
+  const documentId = (await putDocument({ client: docent.rest, throwOnError: true, body })).data.id;
+  const files = await mkdtemp(join(tmpdir(), "docent-"));
+  await write(files, { "guide.rst": text, "latin.rst": new Uint8Array([0x43, 0xe9]), "empty.rst": "" });
+  const put = "PUT /v1/documents";
+  for (const wanted of [[put, put], [put]]) {
+    sent.length = 0;
+    const { failed } = await putFolder(counting, files, collection.id, { baseUri, wait: 120 });
+    const reasons = Object.fromEntries(Object.entries(failed).map(([path, reason]) => [basename(path), reason]));
+    assert.deepEqual(reasons, { "empty.rst": "it is empty", "latin.rst": "The file is not text in UTF-8. Save it as UTF-8." });
+    assert.deepEqual(sent, wanted);
+  }
+  const { data } = await getDocument({ client: docent.rest, throwOnError: true, path: { documentId } });
+  assert.deepEqual([data.mediaType, data.body], ["text/x-rst", "# Cellar\n\nIt holds demijohns.\n\n"]);
+  await rm(files, { recursive: true });
+});
 
 test("PDF files that have not changed are not sent", async () => {
   const files = await mkdtemp(join(tmpdir(), "docent-"));

@@ -137,6 +137,7 @@ test("what cannot be sent is not asked for", async () => {
   await assert.rejects(uploadFile(docent, await sparse("a.txt", 1)), /give a mediaType/);
   await assert.rejects(uploadFile(docent, await sparse("empty.pdf", 0)), { message: "it is empty" });
   await assert.rejects(uploadFile(docent, await sparse("large.pdf", (96 << 20) + 1)), { message: "it has over 96 MB" });
+  await assert.rejects(uploadFile(docent, await sparse("large.rst", (4 << 20) + 1)), { message: "it has over 4 MB" });
   await assert.rejects(uploadFile(docent, await sparse("large.docx", (100 << 20) + 1)), { message: "it has over 100 MB" });
   await assert.rejects(uploadFile(docent, join(folder, "none.pdf")), { code: "ENOENT" });
   assert.deepEqual(requests, []);

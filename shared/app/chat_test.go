@@ -284,70 +284,6 @@ func TestChunksHaveUsageOnlyIfItIsAskedFor(t *testing.T) {
 	}
 }
 
-// TestBackgroundTasksOfAChatProgramAreRefused: they are refused, neither counted nor stored. Questions that look
-// like them are asked.
-func TestBackgroundTasksOfAChatProgramAreRefused(t *testing.T) {
-	t.Parallel()
-	const history = "\n### Chat History:\n<chat_history>\nUSER: How tall is the zebra?\nASSISTANT: 7 metres.\n</chat_history>"
-	for name, c := range map[string]struct {
-		status int
-		text   string
-	}{
-		"title":                    {400, "### Task:\nGenerate a concise, 3-5 word title with an emoji summarizing the chat history.\n### Guidelines:\n- Be brief." + history},
-		"a long chat":              {400, "### Task:\nGenerate 1-3 broad tags." + strings.Repeat("x", 10000) + history},
-		"a title of LibreChat":     {400, "Provide a concise, 5-word-or-less title for the conversation, using title case conventions. Only return the title itself.\n\nConversation:\nUser: How tall is the zebra?\nAI: 7 metres."},
-		"with its language":        {400, "Analyze this conversation and provide:\n1. The detected language of the conversation\n2. A concise title in the detected language (5 words or less, no punctuation or quotation)\n\nUser: Hi"},
-		"a choice of tools":        {400, "Query: History:\nUSER: \"\"\"How tall is the zebra?\"\"\"\nQuery: How tall is the zebra?"},
-		"its newer form":           {400, "History:\nUSER: \"\"\"How tall is the zebra?\"\"\"\nQuery: How tall is the zebra?"},
-		"an emoji":                 {400, "Your task is to reflect the speaker's likely facial expression through a fitting emoji. Interpret emotions from the message.\n\nMessage: ```How tall is the zebra?```"},
-		"a question about queries": {200, "Query: History: how tall is the zebra?"},
-		"a question on queries":    {200, "Query: How tall is the zebra?"},
-		"notes on history":         {200, "History:\nHow tall was the zebra?"},
-		"a question about titles":  {200, "Provide a concise, 5-word-or-less title for the conversation, says the manual: why?"},
-		"a heading":                {200, "### Task:\nHow tall is the zebra?"},
-		"a question about history": {200, "What is in <chat_history>?"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHome(t)
-			reply := h.must(c.status, "POST", "/chat/completions", chatRequest(false, c.text))
-			refused := strings.Contains(string(reply.body), "must end with a question")
-			counted := strings.Contains(reply.header.Get("RateLimit"), "answers-day")
-			stored := h.list("/answers")
-			if refused != (c.status == 400) || counted == refused || (stored == 0) != refused {
-				t.Errorf("refused %t, counted %t, %d stored: %s", refused, counted, stored, reply.body)
-			}
-		})
-	}
-}
-
-// TestChoicesOfToolsAreRefused: the system message tells a choice of tools from a question, for the message of the user is the same.
-func TestChoicesOfToolsAreRefused(t *testing.T) {
-	t.Parallel()
-	const choose = "\n\nYour task is to choose and return the correct tool(s) from the list of available tools based on the query."
-	for name, c := range map[string]struct {
-		status       int
-		role, system string
-	}{
-		"a choice":              {400, "system", `Available Tools: [{"name": "clock"}]` + choose},
-		"other rules":           {200, "system", "Be brief." + choose},
-		"a list of tools":       {200, "system", "Available Tools: a hammer, a saw. Answer questions about them."},
-		"words of the user":     {200, "user", "Available Tools: []" + choose},
-		"words of an assistant": {200, "assistant", "Available Tools: []" + choose},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHome(t)
-			body := chatRequest(false, "Query: How tall is the zebra?")
-			body["messages"] = append([]any{map[string]any{"role": c.role, "content": c.system}}, body["messages"].([]any)...)
-			reply := h.must(c.status, "POST", "/chat/completions", body)
-			if refused := strings.Contains(string(reply.body), "must end with a question"); refused != (c.status == 400) || (h.list("/answers") == 0) != refused {
-				t.Errorf("refused %t: %s", refused, reply.body)
-			}
-		})
-	}
-}
-
 // TestChatErrorsAreOpenAIs: as clients of that API read them, and with ours next to it.
 func TestChatErrorsAreOpenAIs(t *testing.T) {
 	t.Parallel()
@@ -411,7 +347,7 @@ func TestChatErrorsAreOpenAIs(t *testing.T) {
 	if e := decodedCompletion(t, outside.Body.Bytes()).Error; e == nil || e.Message != "The API is under /v1." {
 		t.Errorf("%s", outside.Body)
 	}
-	for method, paths := range map[string][]string{"GET": {"/models/gpt-x"}, "POST": {"/responses/x", "/embeddings", "/completions", "/chat/completions/"}} {
+	for method, paths := range map[string][]string{"GET": {"/models/gpt-x"}, "POST": {"/responses/x", "/embeddings", "/completions", "/chat/completions/", "/conversations", "/moderations", "/files", "/vector_stores/x/search", "/images/generations", "/audio/speech", "/batches", "/assistants", "/threads"}} {
 		for _, path := range paths {
 			if e := decodedCompletion(t, h.must(404, method, path, other).body).Error; e == nil || e.Message == "" || method == "POST" && !strings.Contains(e.Message, "POST /chat/completions") {
 				t.Errorf("%s has the error %+v", path, e)

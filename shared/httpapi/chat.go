@@ -41,7 +41,8 @@ func (h *chats) routes(api huma.API) {
 func isChat(path string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	switch first {
-	case "chat", "models", "responses", "completions", "embeddings":
+	case "chat", "models", "responses", "completions", "embeddings", "conversations", "moderations", "files", "vector_stores", "images", "audio",
+		"batches", "assistants", "threads":
 		return true
 	default:
 		return false

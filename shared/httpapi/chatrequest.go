@@ -56,7 +56,7 @@ func (in *chatInput) asking() (asking, error) {
 	for i, m := range in.Body.Messages {
 		messages[i] = said{m.Role, m.Content}
 	}
-	c := conversation{"/messages", messages}
+	c := conversation{pointer: "/messages", said: messages}
 	text, err := c.question()
 	if err != nil {
 		return asking{}, err
@@ -157,8 +157,9 @@ func stopsOf(stop any) ([]string, error) {
 
 // conversation is what was said so far, oldest first, with the member of the request that has it.
 type conversation struct {
-	pointer string
-	said    []said
+	pointer      string
+	said         []said
+	instructions string // the system message of a request that has it apart from what was said
 }
 
 // question returns the last message of the user.
@@ -177,9 +178,9 @@ func (c conversation) question() (string, error) {
 		if err := c.onlyText(m, i); err != nil {
 			return "", err
 		}
-		text := m.text()
+		text := typed(m.text())
 		switch n := utf8.RuneCountInString(text); {
-		case isBackgroundTask(text) || slices.ContainsFunc(c.said, choosesTools):
+		case isBackgroundTask(text) || c.choosesTools():
 			return "", apierr.BadField(c.pointer, "must end with a question; give the tasks of the chat program, such as titles of chats, another model, or turn them off")
 		case strings.TrimSpace(text) == "":
 			return "", apierr.BadField(c.pointer, "must have text in the last message of the user")
@@ -209,44 +210,19 @@ func (c conversation) before() []string {
 	var texts []string
 	for _, m := range c.said {
 		if m.role == "user" {
-			texts = append(texts, m.text())
+			texts = append(texts, typed(m.text()))
 		}
 	}
 	return texts[:max(len(texts)-1, 0)]
 }
 
-// tokens estimates the tokens of all messages.
+// tokens estimates the tokens of all messages and the instructions.
 func (c conversation) tokens() int {
-	n := 0
+	n := tokensOf(c.instructions)
 	for _, m := range c.said {
 		n += tokensOf(m.text())
 	}
 	return n
-}
-
-// backgroundTasks are the beginning, and a later part, of the prompts by which Open WebUI and LibreChat have a model write titles, tags or
-// further questions for a chat, and choose tools or an emoji for a message.
-var backgroundTasks = [][2]string{
-	{"### Task:", "<chat_history>"},
-	{"Provide a concise, 5-word-or-less title for the conversation", "Conversation:\n"},
-	{"Analyze this conversation and provide:\n1. The detected language of the conversation", "A concise title"},
-	{"Query: History:\n", "\nQuery: "},
-	{"History:\n", "\nQuery: "},
-	{"Your task is to reflect the speaker's likely facial expression through a fitting emoji.", "\nMessage: ```"},
-}
-
-// isBackgroundTask reports whether text is such a prompt. No document answers it, so it would only use up a question of
-// the day and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, has no tags and no
-// further questions, and calls no tool before it asks the question itself; LibreChat keeps its own title.
-func isBackgroundTask(text string) bool {
-	return slices.ContainsFunc(backgroundTasks, func(t [2]string) bool { return strings.HasPrefix(text, t[0]) && strings.Contains(text, t[1]) })
-}
-
-// choosesTools reports whether m is the system message by which Open WebUI has a model choose tools. The message of the user may
-// be an ordinary question then.
-func choosesTools(m said) bool {
-	return m.role == "system" && strings.HasPrefix(m.text(), "Available Tools: ") &&
-		strings.Contains(m.text(), "Your task is to choose and return the correct tool(s) from the list of available tools")
 }
 
 // describeChat gives the members of several types their schemas. They are read in code, with better errors than a list of

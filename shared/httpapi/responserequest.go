@@ -57,7 +57,7 @@ func (in *responseInput) asking() (asking, error) {
 		return asking{}, err
 	}
 	a := asking{idempotencyKey: in.IdempotencyKey, text: text, before: c.before(), previous: canonicalID(b.PreviousResponseID), stream: b.Stream,
-		promptTokens: tokensOf(b.Instructions) + c.tokens()}
+		promptTokens: c.tokens()}
 	a.limit.atMost(b.MaxOutputTokens)
 	return a, nil
 }
@@ -96,7 +96,7 @@ const mostItems = 10000
 
 // conversation returns the messages of the input. Items that are no messages, such as the calls of tools, are left empty.
 func (in *responseInput) conversation() (conversation, error) {
-	c := conversation{pointer: "/input"}
+	c := conversation{pointer: "/input", instructions: in.Body.Instructions}
 	list, ok := in.Body.Input.([]any)
 	if !ok {
 		text, ok := in.Body.Input.(string)

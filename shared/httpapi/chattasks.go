@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"slices"
+	"strings"
+)
+
+// backgroundTasks are the beginning, and a later part, of the prompts by which Open WebUI and LibreChat have a model write titles, tags,
+// further questions or a summary for a chat, merge the answers of several models, and choose tools or an emoji for a message.
+var backgroundTasks = [][2]string{
+	{"### Task:", "<chat_history>"},
+	{"### Task:", "### Messages Being Compacted:\n"},
+	{"You have been provided with a set of responses from various models to the latest user query: ", "\nResponses from models: "},
+	{"Provide a concise, 5-word-or-less title for the conversation", "Conversation:\n"},
+	{"Analyze this conversation and provide:\n1. The detected language of the conversation", "A concise title"},
+	{"Hold on, before you continue I need you to write me a checkpoint of everything so far.", "\n## Checkpoint\n"},
+	{"Hold on again, update your checkpoint.", "\nRules:\n"},
+	{"Query: History:\n", "\nQuery: "},
+	{"History:\n", "\nQuery: "},
+	{"Your task is to reflect the speaker's likely facial expression through a fitting emoji.", "\nMessage: ```"},
+}
+
+// isBackgroundTask reports whether text is such a prompt. No document answers it, so it would only use up a question of
+// the day and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, has no tags and no
+// further questions, goes on with the whole chat, and calls no tool before it asks the question itself; LibreChat keeps its own title
+// and makes its summary without a model.
+func isBackgroundTask(text string) bool {
+	return slices.ContainsFunc(backgroundTasks, func(t [2]string) bool { return strings.HasPrefix(text, t[0]) && strings.Contains(text, t[1]) })
+}
+
+// choosesTools reports whether the system message is the one by which Open WebUI has a model choose tools. The message of the user may
+// be an ordinary question then. The instructions of a model that was given some come before it.
+func (c conversation) choosesTools() bool {
+	return choosesTools(c.instructions) || slices.ContainsFunc(c.said, func(m said) bool { return m.role == "system" && choosesTools(m.text()) })
+}
+
+func choosesTools(instructions string) bool {
+	_, rest, found := strings.Cut("\n"+instructions, "\nAvailable Tools: ")
+	return found && strings.Contains(rest, "Your task is to choose and return the correct tool(s) from the list of available tools")
+}
+
+// typed returns what the user typed of a message. Open WebUI writes before it the passages of files and web pages that it found, and
+// the list of files that the user attached. They are none of Docent's documents, and would hide the question from the search.
+func typed(text string) string {
+	if strings.HasPrefix(text, "### Task:\nRespond to the user query using the provided context") {
+		const end = "\n</context>\n\n"
+		if at := strings.LastIndex(text, end); at >= 0 {
+			text = text[at+len(end):]
+		}
+	}
+	if rest, ok := strings.CutPrefix(text, "<attached_files>\n"); ok {
+		if _, after, found := strings.Cut(rest, "\n</attached_files>\n\n"); found {
+			text = strings.TrimPrefix(after, "\n") // between two parts of a content
+		}
+	}
+	return text
+}

@@ -266,8 +266,8 @@ func (a *api) validate(r *http.Request, body []byte, reply response) {
 			a.t.Errorf("%s %s was accepted, which the OpenAPI document does not allow: %v", r.Method, r.URL, err)
 		}
 	}
-	if reply.Header.Get("Content-Type") == "application/x-ndjson" {
-		return // the validator reads no JSON Lines
+	if media := reply.Header.Get("Content-Type"); media == "application/x-ndjson" || media == "text/event-stream" {
+		return // the validator reads neither JSON Lines nor events
 	}
 	output := &openapi3filter.ResponseValidationInput{RequestValidationInput: input, Status: reply.StatusCode, Header: reply.Header, Options: input.Options}
 	output.SetBodyBytes(reply.body)

@@ -75,6 +75,18 @@ func publicFaults(reply []byte) []byte {
 	return out
 }
 
+// publicEvents makes every error in a stream of events public. The library replies so to a subscription.
+func publicEvents(stream []byte) []byte {
+	const data = "data: "
+	lines := bytes.Split(stream, []byte("\n"))
+	for i, line := range lines {
+		if message, ok := bytes.CutPrefix(line, []byte(data)); ok {
+			lines[i] = append([]byte(data), publicFaults(message)...)
+		}
+	}
+	return bytes.Join(lines, []byte("\n"))
+}
+
 func publicFault(response json.RawMessage) json.RawMessage {
 	var r struct {
 		Version string          `json:"jsonrpc"`

@@ -35,13 +35,13 @@ func (h *tools) routes(api huma.API, m *mux) {
 }
 
 func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Response {
-	problems := api.OpenAPI().Components.Schemas.SchemaFromRef("#/components/schemas/Problem")
 	ref := object
-	if problems != nil {
-		ref = &huma.Schema{Ref: "#/components/schemas/Problem"}
+	if schemas := api.OpenAPI().Components.Schemas; schemas.SchemaFromRef(schemaPrefix+"Problem") != nil {
+		ref = describeRefusedMessage(schemas)
 	}
 	responses := map[string]*huma.Response{
-		"200": {Description: "A JSON-RPC response.", Content: map[string]*huma.MediaType{"application/json": {Schema: object}}},
+		"200": {Description: "A JSON-RPC response; to subscriptions/listen a stream of them, which ends at once.", Content: map[string]*huma.MediaType{
+			"application/json": {Schema: object}, "text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}},
 		"202": {Description: "A notification was taken."},
 	}
 	for _, status := range []int{400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503} {
@@ -74,7 +74,7 @@ func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 			return
 		}
 		message := r.Clone(r.Context())
-		message.Header.Set("Accept", "application/json, text/event-stream") // the reply is always JSON
+		message.Header.Set("Accept", "application/json, text/event-stream") // the reply is JSON, except to subscriptions/listen
 		var start firstBytes
 		message.Body = io.NopCloser(io.TeeReader(body, &start))
 		held := &heldReply{header: http.Header{}}
@@ -104,6 +104,8 @@ func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 			}
 			held.header.Set("Content-Type", "application/json")
 			held.status, reply = http.StatusOK, fault
+		case media == "text/event-stream":
+			reply = publicEvents(reply)
 		default:
 			reply = withID(publicFaults(reply), start)
 		}

@@ -55,9 +55,9 @@ func TestThePythonClientCallsEveryTool(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got struct {
-				Server, Protocol string
-				Tools            []string
-				Replies          map[string]struct {
+				Server, Protocol, Refusal string
+				Tools                     []string
+				Replies                   map[string]struct {
 					Text  string
 					Error bool
 				}
@@ -67,6 +67,9 @@ func TestThePythonClientCallsEveryTool(t *testing.T) {
 			}
 			if got.Server != "docent" || got.Protocol == "" || len(got.Tools) != len(toolCalls) {
 				t.Errorf("%q speaks %q, tools %q", got.Server, got.Protocol, got.Tools)
+			}
+			if got.Refusal != "A valid API key is required." {
+				t.Errorf("with a wrong key it says %q", got.Refusal)
 			}
 			for name, call := range toolCalls {
 				if !slices.Contains(got.Tools, name) {

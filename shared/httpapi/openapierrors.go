@@ -32,7 +32,7 @@ var errorMeanings = map[int]string{
 }
 
 // shareErrors moves the refusals that operations have in common to the components of the
-// document, one for each status; those of SCIM, whose errors have their own form, apart.
+// document, one for each status; those of SCIM, OAuth and the tools, whose errors have their own form, apart.
 func shareErrors(doc *huma.OpenAPI) {
 	shared := map[string]*huma.Response{}
 	for path, op := range operations(doc) {
@@ -49,6 +49,9 @@ func shareErrors(doc *huma.OpenAPI) {
 			if media := response.Content["application/json"]; media != nil && media.Schema.Ref == schemaPrefix+"OAuthError" {
 				delete(response.Content, "application/problem+json")
 				name = "OAuth" + name
+			}
+			if media := response.Content["application/json"]; media != nil && media.Schema.Ref == schemaPrefix+toolsProblem {
+				name = "Tools" + name
 			}
 			if about, ok := errorMeanings[status]; ok {
 				response.Description = about

@@ -185,7 +185,11 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	w.Header().Set("Content-Type", p.ContentType("application/json"))
 	w.WriteHeader(p.Status)
-	body, err := json.Marshal(p)
+	var whole any = p
+	if r.Method == http.MethodPost && r.URL.Path == mcpPath {
+		whole = refusedMessageOf(p)
+	}
+	body, err := json.Marshal(whole)
 	if err != nil {
 		return // a problem has no member that can fail to encode
 	}

@@ -291,58 +291,126 @@ func TestADeletedCollectionWithDamageIsRemoved(t *testing.T) {
 	}
 }
 
-// TestDamageBesideADocumentDoesNotRemoveIt: a put that meets another damaged item fails, and the document stays as it is.
+// TestDamageBesideADocumentDoesNotRemoveIt: a put that meets damage in what is not of the document fails, and the document stays as it is.
 func TestDamageBesideADocumentDoesNotRemoveIt(t *testing.T) {
 	t.Parallel()
-	for name, which := range map[string]struct {
-		item bool
-		of   func(id string) func(table.Item) bool
-	}{
-		"the mark of a removal": {true, func(id string) func(table.Item) bool {
-			return func(i table.Item) bool { return i.Partition == teamID+"/"+id && i.Sort == "removed" }
-		}},
-		"an upload": {false, func(string) func(table.Item) bool {
-			return func(i table.Item) bool { return i.Partition == teamID+"/uploads" }
-		}},
-		"the head of the audit log": {false, nil},
-	} {
+	h := newFixture(t)
+	id, _ := h.put(h.text("kept", "old"))
+	damaged := &faulttest.DamagedTable{Store: h.Table}
+	damaged.Damage(audit.TopicsKey(teamID))
+	h.Events = &audit.Log{Table: damaged, Now: h.clock.Now}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if _, _, err := h.Put(ctx, teamID, h.text("kept", "new")); table.AsDamaged(err) == nil {
+		t.Errorf("put: %v", err)
+	}
+	if d := h.read(id); d.Body != "old" {
+		t.Errorf("it has %q", d.Body)
+	}
+}
+
+// TestADamagedMarkOfARemovalStopsNoPut: without the mark, the item is put and removed as one that was never removed.
+func TestADamagedMarkOfARemovalStopsNoPut(t *testing.T) {
+	t.Parallel()
+	for name, stored := range map[string]bool{"a stored item": true, "no item": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
-			in := h.text("kept", "old")
-			if which.item {
-				in = h.item("kept", "old", h.clock.Now())
-			}
+			in := h.item("kept", "old", h.clock.Now())
 			if _, err := h.Remove(t.Context(), teamID, h.issue, in.URI, h.clock.Now().Add(-time.Hour), "r"); err != nil {
 				t.Fatal(err)
 			}
+			if stored {
+				h.put(in)
+			}
+			reported := h.reports()
+			ruined := h.ruin(func(i table.Item) bool { return i.Sort == "removed" && len(i.Strings) > 0 }) // without strings, no damage is noticed
+			in.Body, in.Facts.Changed = "new", in.Facts.Changed.Add(time.Minute)
 			id, _ := h.put(in)
-			u, _, err := h.NewUpload(t.Context(), teamID, extract.PDF, 1, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if which.of != nil {
-				h.ruin(which.of(id))
-			} else {
-				damaged := &faulttest.DamagedTable{Store: h.Table}
-				damaged.Damage(audit.TopicsKey(teamID))
-				h.Events = &audit.Log{Table: damaged, Now: h.clock.Now}
-			}
-			if in.Body = "new"; name == "an upload" {
-				in.Body, in.Upload = "", u.ID
-			}
-			if in.Facts != nil {
-				in.Facts.Changed = in.Facts.Changed.Add(time.Minute)
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
-			if _, _, err := h.Put(ctx, teamID, in); table.AsDamaged(err) == nil {
-				t.Errorf("put: %v", err)
-			}
-			if d := h.read(id); d.Body != "old" {
+			if d := h.read(id); d.Body != "new" {
 				t.Errorf("it has %q", d.Body)
 			}
+			if !slices.Equal(*reported, ruined) {
+				t.Errorf("reported %v", *reported)
+			}
+			removal := h.clock.Now().Add(time.Hour)
+			h.remove(in, removal)
+			h.ruin(func(i table.Item) bool { return i.Sort == "removed" })
+			in.Facts.Changed = removal.Add(time.Minute)
+			h.put(in)
+			h.remove(in, removal.Add(time.Hour))
+			if _, _, err := h.Put(t.Context(), teamID, in); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := h.Read(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeNotFound) {
+				t.Errorf("what was removed since came back: %v", err)
+			}
 		})
+	}
+}
+
+// remove removes the item of in, which changed at a time.
+func (h *fixture) remove(in document.Input, at time.Time) {
+	h.t.Helper()
+	if removed, err := h.Remove(h.t.Context(), teamID, h.issue, in.URI, at, "r"); err != nil || !removed {
+		h.t.Fatalf("remove: %v, %v", removed, err)
+	}
+}
+
+// TestARemovalOverADamagedMark: a removal that meets only the damaged mark of an earlier one is remembered.
+func TestARemovalOverADamagedMark(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	in := h.item("gone", "body", h.clock.Now())
+	id, _ := h.put(in)
+	h.remove(in, h.clock.Now())
+	h.ruin(func(i table.Item) bool { return i.Sort == "removed" })
+	if removed, err := h.Remove(t.Context(), teamID, h.issue, in.URI, h.clock.Now().Add(time.Minute), "r"); err != nil || removed {
+		t.Fatalf("remove: %v, %v", removed, err)
+	}
+	h.put(in)
+	if _, err := h.Read(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("it came back: %v", err)
+	}
+}
+
+// TestADamagedUploadConcernsNoOther: the team's other uploads are made and used, and that one is as one that has expired.
+func TestADamagedUploadConcernsNoOther(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	file := []byte("%PDF-")
+	upload := func() document.Upload {
+		t.Helper()
+		u, _, err := h.NewUpload(t.Context(), teamID, extract.PDF, int64(len(file)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Blobs.Put(t.Context(), document.UploadBlob(teamID, u.ID), file); err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	lost := upload()
+	h.ruin(func(i table.Item) bool { return i.Partition == teamID+"/uploads" })
+	reported := h.reports()
+	in := h.text("file", "")
+	in.Upload = upload().ID
+	id, _ := h.put(in)
+	if d := h.read(id); d.Original == nil {
+		t.Error("it has no file")
+	}
+	in.URI, in.Upload = wikiURI("other"), lost.ID
+	if _, _, err := h.Put(t.Context(), teamID, in); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+		t.Errorf("put of the damaged one: %v", err)
+	}
+	if len(*reported) == 0 {
+		t.Error("nothing is reported")
+	}
+	for range document.MaxUploads - 1 { // the damaged one still has its place
+		upload()
+	}
+	if _, _, err := h.NewUpload(t.Context(), teamID, extract.PDF, 1, nil); !apierr.IsCode(err, apierr.CodeUploadLimit) {
+		t.Errorf("one upload more: %v", err)
 	}
 }
 

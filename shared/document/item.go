@@ -1,10 +1,12 @@
 package document
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"docent/shared/access"
@@ -24,6 +26,24 @@ const notedField = "noted"
 
 func removedKey(teamID, id string) table.Key {
 	return table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "removed"}
+}
+
+// dropMark removes the mark of the removal of an item, which is damaged: nobody knows whether the removal is later than what is
+// put, and otherwise no put of the item would succeed for removalMarkLife. An item that comes back wrongly goes with the next full
+// scan of its source.
+func (s *Service) dropMark(ctx context.Context, teamID, id string, d *table.DamagedError) error {
+	s.damaged(ctx, d)
+	// No condition holds for a damaged item, so the mark is read again: it may have been replaced.
+	switch _, err := s.Table.Get(ctx, removedKey(teamID, id)); {
+	case err == nil || errors.Is(err, table.ErrNotFound):
+		return nil
+	case table.AsDamaged(err) == nil:
+		return fmt.Errorf("read a damaged mark again: %w", err)
+	}
+	if err := s.Table.Write(ctx, table.Delete{Key: removedKey(teamID, id)}); err != nil {
+		return fmt.Errorf("remove a damaged mark: %w", err)
+	}
+	return nil
 }
 
 // afterRemoval returns a check that fails if the item was removed at or after the
@@ -46,8 +66,10 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 		return false, fmt.Errorf("team id: %w", err)
 	}
 	mark := table.Put{If: table.Below(changedField, millis(at).UnixMilli()),
-		Item: table.Item{Key: removedKey(teamID, id), Numbers: map[string]int64{changedField: millis(at).UnixMilli(), notedField: s.Now().UnixMilli()},
+		Item: table.Item{Key: removedKey(teamID, id), Strings: map[string]string{"source": sourceID}, // without a string, an item has no checksum
+			Numbers: map[string]int64{changedField: millis(at).UnixMilli(), notedField: s.Now().UnixMilli()},
 			Expires: s.Now().Add(removalMarkLife)}}
+	droppedMark := false
 	for {
 		item, err := s.Table.Get(ctx, recordKey(teamID, id))
 		exists := err == nil
@@ -65,6 +87,9 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 				return false, nil
 			}
 			err = s.removeItem(ctx, teamID, r, requestID, mark)
+		}
+		if d := table.AsDamaged(err); d != nil && !droppedMark && slices.Contains(d.Keys, mark.Item.Key) {
+			droppedMark, err = true, cmp.Or(s.dropMark(ctx, teamID, id, d), errRaced)
 		}
 		failed := table.AsConditionFailed(err)
 		switch {

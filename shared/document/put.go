@@ -80,14 +80,16 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 	}
 	event := s.events(in.Facts).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
-	madeRoom := false
+	var madeRoom, droppedMark bool
 	for {
 		stored, err := s.put(ctx, teamID, id, in, event)
 		// Anything else that is damaged on the way says nothing about the document, which stays.
-		if d := table.AsDamaged(err); d != nil && !madeRoom && slices.Contains(d.Keys, recordKey(teamID, id)) {
-			if err = s.makeRoom(ctx, teamID, id, in, err); err == nil {
-				madeRoom, err = true, errRaced
-			}
+		switch d := table.AsDamaged(err); {
+		case d == nil:
+		case !madeRoom && slices.Contains(d.Keys, recordKey(teamID, id)):
+			madeRoom, err = true, cmp.Or(s.makeRoom(ctx, teamID, id, in, err), errRaced)
+		case !droppedMark && slices.Contains(d.Keys, removedKey(teamID, id)):
+			droppedMark, err = true, cmp.Or(s.dropMark(ctx, teamID, id, d), errRaced)
 		}
 		switch {
 		case errors.Is(err, errRaced):

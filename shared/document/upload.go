@@ -97,6 +97,12 @@ func (s *Service) NewUpload(ctx context.Context, teamID, mediaType string, size 
 func (s *Service) freePlace(ctx context.Context, teamID string) (table.Key, error) {
 	taken := map[string]bool{}
 	for item, err := range table.All(ctx, s.Table, openUploads(teamID)) {
+		if d := table.AsDamaged(err); d != nil { // until they expire
+			for _, k := range d.Keys {
+				taken[k.Sort] = true
+			}
+			continue
+		}
 		if err != nil {
 			return table.Key{}, fmt.Errorf("list uploads: %w", err)
 		}
@@ -128,9 +134,10 @@ func (s *Service) FindUpload(ctx context.Context, teamID, id, secret string) (Up
 	return u, nil
 }
 
-// upload returns an upload that no document uses, with its key; the key is empty if there is none.
+// upload returns an upload that no document uses, with its key; the key is empty if there is none. One that is damaged is as if
+// there were none: its client asks for another one.
 func (s *Service) upload(ctx context.Context, teamID, id string) (u Upload, key table.Key, err error) {
-	for item, err := range table.All(ctx, s.Table, openUploads(teamID)) {
+	for item, err := range table.All(ctx, s.undamaged(), openUploads(teamID)) {
 		if err != nil {
 			return u, key, fmt.Errorf("list uploads: %w", err)
 		}

@@ -146,7 +146,7 @@ func TestAFlippedBitInADocumentIsNoticed(t *testing.T) {
 	if lines := log.String(); strings.Count(lines, "level=WARN") != 1 || !strings.Contains(lines, id) || strings.Contains(lines, "smalm") || strings.Contains(lines, "ERROR") {
 		t.Errorf("log: %s", lines)
 	}
-	if read := call("GET", "/documents/"+id, ""); !strings.Contains(read, `"status":500`) || !strings.Contains(read, `"code":"document-damaged"`) || !strings.Contains(read, "Delete it and put it again") {
+	if read := call("GET", "/documents/"+id, ""); !strings.Contains(read, `"status":500`) || !strings.Contains(read, `"code":"document-damaged"`) || !strings.Contains(read, "Put it again") {
 		t.Errorf("read: %s", read)
 	}
 	call("DELETE", "/documents/"+id, "")

@@ -154,6 +154,8 @@ type indexRebuildCmd struct {
 func (c *indexRebuildCmd) Help() string {
 	return `Rebuilds the search index from the stored documents, including documents that are in no segment. The old segments are searched until they are replaced. Progress is saved: an interrupted rebuild continues when this is run again or when a server starts on the data.
 
+Data sources with damaged items are read again from their providers as soon as a server runs on the data.
+
 On AWS, the functions of the installation do the work. This command starts it and shows the progress; interrupting the command does not stop the work.
 
 Examples:
@@ -187,9 +189,23 @@ func (c *indexRebuildCmd) Run(ctx context.Context, con *console) error {
 			if err := printf(con.out, "Team %s: %d spaces of sources %s\n", id, families, done); err != nil {
 				return err
 			}
+			if local != nil {
+				if err := readDamagedAgain(ctx, con, id, local); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
 	})
+}
+
+// readDamagedAgain has the team's sources with damaged items read again, and says so.
+func readDamagedAgain(ctx context.Context, con *console, teamID string, local *app.Local) error {
+	sources, err := local.ReadDamagedAgain(ctx, teamID)
+	if err != nil || sources == 0 {
+		return err
+	}
+	return printf(con.out, "Team %s: %d data sources have damaged items, and are read again when docent serve runs\n", teamID, sources)
 }
 
 // rebuildPoll is how often the progress of a rebuild on AWS is read.

@@ -122,6 +122,8 @@ type engines struct {
 	openObject func(ctx context.Context, name string) (io.ReadCloser, int64, error)
 	// extractions carries files whose text is to be read; nil: the sweeper sends them.
 	extractions queue.Queue
+	// fallible is document.Service.Fallible.
+	fallible bool
 }
 
 // base has the dependencies that every program has.
@@ -215,6 +217,7 @@ func newServices(b base, p Parts) *services {
 		},
 		Random:    func() uint16 { return uint16(rand.Uint32()) }, //nolint:gosec // not a secret: it distinguishes versions of the same millisecond
 		Meaning:   p.Vectors.Name != "",
+		Fallible:  e.fallible,
 		SourceKey: collection.Key, Connected: collection.IsConnected,
 		Sources: s.collections.Sources, Collections: s.collections.Defaults, DefaultAccess: collection.DefaultAccess}
 	s.teams = &team.Service{Table: e.table, Events: s.events, Now: b.now, NewID: newID, SourceExists: s.collections.SourceExists,

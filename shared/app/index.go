@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"docent/shared/pause"
@@ -32,7 +34,28 @@ func (l *Local) CheckIndex(ctx context.Context, teamID string) (IndexReport, err
 	if err != nil {
 		return IndexReport{}, fmt.Errorf("compare the index with the documents: %w", err)
 	}
-	return IndexReport{found, missing, damaged}, nil
+	ids := slices.Concat(slices.Collect(maps.Values(damaged))...)
+	slices.Sort(ids)
+	return IndexReport{found, missing, slices.Compact(ids)}, nil
+}
+
+// ReadDamagedAgain has the data sources of a team that have damaged items read again by the next syncs, which store these items
+// anew. It returns the number of these sources.
+func (l *Local) ReadDamagedAgain(ctx context.Context, teamID string) (sources int, err error) {
+	_, damaged, err := l.documents.Unindexed(ctx, teamID, nil)
+	if err != nil {
+		return 0, fmt.Errorf("look for damaged documents: %w", err)
+	}
+	for source := range damaged {
+		synced, err := l.sources.ReadAgain(ctx, teamID, source)
+		if err != nil {
+			return sources, err
+		}
+		if synced {
+			sources++
+		}
+	}
+	return sources, nil
 }
 
 // Rebuilds starts and watches the rebuilding of search indexes.

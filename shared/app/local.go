@@ -145,7 +145,7 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 	l.hookQueue = newQueue(o, "deliveries")
 	l.extractQueue = newQueue(o, "files")
 	e := engines{table: l.store, blobs: blobs, questions: l.questionQueue, documents: l.documentQueue, syncs: l.syncQueue, rebuilds: l.rebuildQueue, deliveries: l.hookQueue,
-		extractions: l.extractQueue, receive: blobs.PutFrom, openObject: blobs.Open}
+		extractions: l.extractQueue, receive: blobs.PutFrom, openObject: blobs.Open, fallible: true}
 	if o.Parts.Embedder != nil {
 		l.embedQueue = newQueue(o, "embeddings")
 		e.embeddings = l.embedQueue

@@ -27,7 +27,7 @@ func (s *Service) damaged(ctx context.Context, d *table.DamagedError) {
 // damagedDocument returns the error for a document that is stored and cannot be read.
 func damagedDocument(cause error) error {
 	return apierr.New(apierr.Damaged, apierr.CodeDocumentDamaged,
-		"The stored document is damaged. Delete it and put it again, or restore a backup.").WithCause(cause)
+		"The stored document is damaged. Put it again, or restore a backup.").WithCause(cause)
 }
 
 // orDamaged returns err of a read of one document, or the error for the caller if it says that the document is damaged.

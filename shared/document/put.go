@@ -147,24 +147,15 @@ func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old 
 	events := in.events(old, entry)
 	same := old.exists && (old.same(entry, in) || old.newer(entry, in.Listed))
 	if same {
-		failure, err := s.failure(ctx, teamID, old.record)
-		if err == nil && in.KeepContent && old.extracting && failure != codeInternal {
-			return old.record, nil // reading the same file again would fail as it did
-		}
-		if err == nil && failure == "" {
-			err = s.dropUpload(ctx, teamID, in.uploaded)
-		}
-		if err != nil || failure == "" {
-			if err == nil {
-				usage.Note(ctx, usage.Unchanged, 1)
-			}
+		stays, err := s.stays(ctx, teamID, in, old, entry)
+		if stays || err != nil {
 			return old.record, err
 		}
 		original := entry.Original
 		if !old.same(entry, in) { // in is older than what is stored
 			in.KeepContent, original = true, old.Original
 		}
-		entry = old.Entry // only to index it again
+		entry = old.Entry // only to index it again, or to store it anew
 		entry.Original = original
 		events = nil
 	}
@@ -360,6 +351,10 @@ func (s *Service) failure(ctx context.Context, teamID string, r record) (code st
 	item, err := s.Table.Get(ctx, failureKey(teamID, r.ID))
 	if errors.Is(err, table.ErrNotFound) {
 		return "", nil
+	}
+	if d := table.AsDamaged(err); d != nil {
+		s.damaged(ctx, d)
+		return codeInternal, nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("read document: %w", err)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -14,19 +12,20 @@ import (
 )
 
 // Unindexed returns the ids of the team's documents whose current version should be
-// in indexed but is not, although its indexing is neither pending nor failed, and of those that are damaged: their record,
-// their body or their entry in the list of their source is not as it was written.
-func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid.UUID]int64) (missing, damaged []string, err error) {
+// in indexed but is not, although its indexing is neither pending nor failed, and by their source of those that are damaged: their
+// record, their body or their entry in the list of their source is not as it was written.
+func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid.UUID]int64) (missing []string, damaged map[string][]string, err error) {
 	live, err := s.Sources(ctx, teamID)
 	if err != nil {
 		return nil, nil, err
 	}
+	damaged = map[string][]string{}
 	for sourceID := range live {
 		q := table.Query{Table: table.Documents, Partition: collectionList(teamID, sourceID)}
 		for entry, err := range table.All(ctx, s.Table, q) {
 			if d := table.AsDamaged(err); d != nil {
 				for _, k := range d.Keys {
-					damaged = append(damaged, k.Sort[strings.LastIndexByte(k.Sort, '#')+1:])
+					damaged[sourceID] = append(damaged[sourceID], idInList(k))
 				}
 				continue
 			}
@@ -35,7 +34,7 @@ func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid
 			}
 			switch d, err := s.readWhole(ctx, teamID, entryFrom(entry).ID); {
 			case apierr.IsCode(err, apierr.CodeDocumentDamaged):
-				damaged = append(damaged, entryFrom(entry).ID)
+				damaged[sourceID] = append(damaged[sourceID], entryFrom(entry).ID)
 			case err != nil:
 				return nil, nil, err
 			case d.Indexing.State == Indexed && indexed[uuid.MustParse(d.ID)] != d.Version:
@@ -43,8 +42,7 @@ func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid
 			}
 		}
 	}
-	slices.Sort(damaged)
-	return missing, slices.Compact(damaged), nil
+	return missing, damaged, nil
 }
 
 // readWhole is Read of what anyone reads, and compares the body with what the record says of it: earlier versions stored

@@ -110,8 +110,12 @@ func (r *syncRun) keepFile(ctx context.Context, i Item) error {
 		return fmt.Errorf("resolve who may read: %w", err)
 	}
 	i.UpdatedAt = e.Facts.Changed
-	if err = r.putFile(ctx, i, rules[0], nil); errors.Is(err, document.ErrNoContent) { // it was removed in between
+	err = r.putFile(ctx, i, rules[0], nil)
+	switch {
+	case errors.Is(err, document.ErrNoContent): // it was removed in between
 		return nil
+	case apierr.IsCode(err, apierr.CodeDocumentDamaged): // there is nothing to keep
+		_, err = r.Documents.Forget(ctx, r.teamID, r.id, i.URI)
 	}
 	return err
 }
@@ -132,7 +136,8 @@ func (r *syncRun) storeFile(ctx context.Context, a Access, i Item) (leftOut bool
 	}
 	if unchanged {
 		err := r.putFile(ctx, i, rules[0], nil)
-		if !errors.Is(err, document.ErrNoContent) { // it was removed in between
+		// It was removed in between, or the stored text is damaged.
+		if !errors.Is(err, document.ErrNoContent) && !apierr.IsCode(err, apierr.CodeDocumentDamaged) {
 			return false, err
 		}
 	}

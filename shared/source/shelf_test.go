@@ -39,16 +39,17 @@ type shelf struct {
 	changed map[string][]string     // uris of changes, by part
 	removed map[string][]string
 	exact   bool
-	hide    map[string]bool   // uris that exist but are not listed
-	unsaid  map[string]bool   // uris of which IsDeleted fails
-	during  func(first bool)  // called with each page of a reading; nil: nothing
-	ask     func() error      // called by IsDeleted; nil: nothing
-	lost    bool              // the next checkpoint is answered with ErrFullScanNeeded
-	notice  *source.SyncError // on every page of part a
-	token   string            // that it was last read with
-	before  []string          // Access.Before of each reading of part a
-	labels  map[string]string // by uri
-	edited  time.Time         // when all items were changed; zero: unknown
+	hide    map[string]bool    // uris that exist but are not listed
+	unsaid  map[string]bool    // uris of which IsDeleted fails
+	during  func(first bool)   // called with each page of a reading; nil: nothing
+	ask     func() error       // called by IsDeleted; nil: nothing
+	lost    bool               // the next checkpoint is answered with ErrFullScanNeeded
+	notice  *source.SyncError  // on every page of part a
+	token   string             // that it was last read with
+	before  []string           // Access.Before of each reading of part a
+	labels  map[string]string  // by uri
+	edited  time.Time          // when all items were changed; zero: unknown
+	made    func(*source.Item) // changes each item that is read; nil: nothing
 }
 
 func newShelf() *shelf {
@@ -138,6 +139,9 @@ func (p *shelf) read(part string, at shelfCheckpoint) (source.SyncPage, shelfChe
 		i := source.Item{URI: uri, Title: uri, Body: "Text of " + uri + ".", SourceType: "documentation", UpdatedAt: p.edited}
 		if label, ok := p.labels[uri]; ok {
 			i.Labels = []string{label}
+		}
+		if p.made != nil {
+			p.made(&i)
 		}
 		page.Items = append(page.Items, i)
 	}

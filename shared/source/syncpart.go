@@ -270,6 +270,8 @@ func (r *syncRun) storePage(ctx context.Context, access Access, page SyncPage) (
 				return nil
 			case i.KeepBody && errors.Is(err, document.ErrNoContent):
 				return nil
+			case i.KeepBody && apierr.IsCode(err, apierr.CodeDocumentDamaged): // what is left of it has an earlier rule
+				_, err = r.Documents.Forget(gctx, r.teamID, r.id, i.URI)
 			}
 			return err
 		})

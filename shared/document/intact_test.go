@@ -1,0 +1,133 @@
+package document_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/apierr"
+	"docent/shared/document"
+	"docent/shared/table"
+)
+
+// lostChunks removes the chunks of a document from the table.
+func (h *fixture) lostChunks(id string) {
+	h.t.Helper()
+	for _, item := range h.stored() {
+		if !chunksOf(id)(item) {
+			continue
+		}
+		if err := h.Table.Write(h.t.Context(), table.Delete{Key: item.Key}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// otherText changes the text of the chunks of a document, as a release without checksums may have left it.
+func (h *fixture) otherText(id string) {
+	h.t.Helper()
+	for _, item := range h.stored() {
+		if !chunksOf(id)(item) {
+			continue
+		}
+		item.Body = []byte(strings.ToUpper(string(item.Body)))
+		if err := h.Table.Write(h.t.Context(), table.Put{Item: item}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// TestAPutOfTheSameTextMendsADamagedBody: a client that puts its documents again needs not know which are damaged.
+func TestAPutOfTheSameTextMendsADamagedBody(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(h *fixture, id string){
+		"damaged": func(h *fixture, id string) { h.ruin(chunksOf(id)) },
+		"lost":    (*fixture).lostChunks,
+		"another": (*fixture).otherText,
+	} {
+		for _, isItem := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				h := newFixture(t)
+				h.Fallible = true
+				reported := h.reports()
+				in := h.text("doc", long("word"))
+				if isItem {
+					in = h.item("doc", long("word"), h.clock.Now())
+				}
+				id, first := h.put(in)
+				if _, again := h.put(in); again != first {
+					t.Fatal("an intact document was stored again")
+				}
+				h.clock.Advance(time.Hour)
+				damage(h, id)
+				h.put(in)
+				if d := h.read(id); d.Body != in.Body || d.Version == first || !d.UpdatedAt.Before(h.clock.Now()) {
+					t.Errorf("version %d after %d, updated %v", d.Version, first, d.UpdatedAt)
+				}
+				if len(*reported) == 0 {
+					t.Error("nothing is reported")
+				}
+				h.work()
+				if n := h.chunks(id, first); n > 0 {
+					t.Errorf("%d chunks of the damaged version are left", n)
+				}
+			})
+		}
+	}
+}
+
+// TestAPutOfTheSameFileMendsItsText: its text is read again.
+func TestAPutOfTheSameFileMendsItsText(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.Fallible = true
+	in := h.file("file", "its text")
+	w, _ := h.worker()
+	id, _ := h.put(in)
+	h.tidy(w, h.extractor())
+	h.ruin(chunksOf(id))
+	h.put(in)
+	h.tidy(w, h.extractor())
+	if d := h.read(id); !strings.Contains(d.Body, "its text") {
+		t.Errorf("it has %q", d.Body)
+	}
+}
+
+// TestWhatHasNoContentMendsNoBody: the caller is told, and the document stays as it is.
+func TestWhatHasNoContentMendsNoBody(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.Fallible = true
+	in := h.item("doc", long("word"), h.clock.Now())
+	id, version := h.put(in)
+	h.ruin(chunksOf(id))
+	keeping := in
+	keeping.Body, keeping.KeepContent = "", true
+	if _, _, err := h.Put(t.Context(), teamID, keeping); !apierr.IsCode(err, apierr.CodeDocumentDamaged) {
+		t.Errorf("keeping the content: %v", err)
+	}
+	older := in
+	older.Body, older.Facts = "older", &document.Facts{Space: in.Facts.Space, Changed: in.Facts.Changed.Add(-time.Minute)}
+	if _, now := h.put(older); now != version {
+		t.Error("an older put stored something")
+	}
+}
+
+// TestADamagedNoteOfAFailureStopsNoPut: the document is indexed again.
+func TestADamagedNoteOfAFailureStopsNoPut(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	in := h.text("doc", "body")
+	id, version := h.put(in)
+	key := table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "failure"}
+	if err := h.Table.Write(t.Context(), table.Put{Item: table.Item{Key: key, Version: version, Strings: map[string]string{"code": "internal"}}}); err != nil {
+		t.Fatal(err)
+	}
+	reported, ruined := h.reports(), h.ruin(func(i table.Item) bool { return i.Key == key })
+	h.clock.Advance(time.Second)
+	if _, again := h.put(in); again == version || !slices.Equal(*reported, ruined) {
+		t.Errorf("version %d after %d, reported %v", again, version, *reported)
+	}
+}

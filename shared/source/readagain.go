@@ -1,0 +1,77 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"docent/shared/pending"
+	"docent/shared/table"
+)
+
+// ReadAgain makes the next sync of a source read all parts as if they were new, and schedules it for now, or as soon as its
+// provider allows. So what is stored damaged, or not at all, is stored again, and the rest stays. ReadAgain reports whether a
+// connector reads the source. A running sync stops with its next page.
+func (s *Service) ReadAgain(ctx context.Context, teamID, id string) (bool, error) {
+	for {
+		ops, work, err := s.readAgainOps(ctx, teamID, id)
+		if err != nil || ops == nil {
+			return false, err
+		}
+		err = s.Table.Write(ctx, ops...)
+		if table.AsConditionFailed(err) != nil {
+			continue // by a change, or by the sync
+		}
+		if err != nil {
+			return false, fmt.Errorf("have a source read again: %w", err)
+		}
+		if work != nil {
+			s.send(ctx, *work, 0)
+		}
+		return true, nil
+	}
+}
+
+// readAgainOps returns the operations of ReadAgain, nil for a source that no connector reads, and the work to send, if any.
+func (s *Service) readAgainOps(ctx context.Context, teamID, id string) ([]table.Op, *pending.Work, error) {
+	item, err := s.Table.Get(ctx, syncKey(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the state of the sync: %w", err)
+	}
+	st, err := syncStateFrom(item)
+	if err != nil {
+		return nil, nil, err
+	}
+	settings, err := s.Table.Get(ctx, settingsKey(teamID, id))
+	if errors.Is(err, table.ErrNotFound) {
+		return nil, nil, nil // deleted in the meantime
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("read settings: %w", err)
+	}
+	replaced := replacedSettings{Reread: true}
+	if replaced.Settings, err = settingsFrom(settings); err != nil {
+		return nil, nil, err
+	}
+	again, err := replaced.item(teamID, id, settings.Version)
+	if err != nil {
+		return nil, nil, err
+	}
+	again.Sort += "#again" // a change of the settings has its own
+	before, version, now := st.work(teamID, id), st.version, s.now().UnixMilli()
+	st.version, st.Changed = version+1, true
+	ops := []table.Op{table.Put{Item: again}}
+	var work *pending.Work
+	if st.due > now && st.NotBefore <= now && !st.Paused {
+		st.due = now
+		soon := st.work(teamID, id)
+		work, ops = &soon, append(ops, table.Delete{Key: before.Key()}, soon.Promise())
+	}
+	if item, err = st.item(teamID, id); err != nil {
+		return nil, nil, err
+	}
+	return append(ops, table.Put{Item: item, If: table.VersionIs(version)}), work, nil
+}

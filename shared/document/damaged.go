@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"docent/shared/access"
 	"docent/shared/apierr"
@@ -18,10 +19,37 @@ import (
 // undamaged returns the table for readers of several documents: they go on without a damaged one, and the log names it.
 func (s *Service) undamaged() table.Store { return table.Undamaged(s.Table, s.damaged) }
 
+// damageEvery is how long a damaged document is not reported again: searches may meet it many times a second.
+const damageEvery = time.Hour
+
 func (s *Service) damaged(ctx context.Context, d *table.DamagedError) {
-	if s.OnDamage != nil {
-		s.OnDamage(ctx, d)
+	if s.OnDamage == nil {
+		return
 	}
+	now, due := s.Now(), map[string]bool{} // by document
+	keys := slices.DeleteFunc(slices.Clone(d.Keys), func(k table.Key) bool {
+		of := documentOf(k)
+		if _, asked := due[of]; !asked {
+			due[of] = s.reported.Due(of, now, damageEvery)
+		}
+		return !due[of]
+	})
+	if len(keys) > 0 {
+		s.OnDamage(ctx, &table.DamagedError{Keys: keys})
+	}
+}
+
+// documentOf returns a name that all items of a document share, and those of no other.
+func documentOf(k table.Key) string {
+	teamID, rest, _ := strings.Cut(k.Partition, "/")
+	of, _, _ := strings.Cut(rest, "/")
+	switch {
+	case of == "list":
+		of = idInList(k)
+	case !isID(of): // an upload, or pending work
+		of = k.Sort
+	}
+	return teamID + "/" + of
 }
 
 // damagedDocument returns the error for a document that is stored and cannot be read.

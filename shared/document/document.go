@@ -18,6 +18,7 @@ import (
 	"docent/shared/audit"
 	"docent/shared/blob"
 	"docent/shared/filter"
+	"docent/shared/pause"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/table"
@@ -153,10 +154,12 @@ type Service struct {
 	// Fallible says that the table may have damaged items. A put that changes nothing then reads the stored body, and stores
 	// it anew if it is damaged.
 	Fallible bool
-	// OnDamage, if set, receives what is damaged where documents are searched and listed. It is left out.
+	// OnDamage, if set, receives what is damaged where documents are searched and listed, once an hour for each document. It is
+	// left out.
 	OnDamage func(ctx context.Context, d *table.DamagedError)
 
-	chunks chunkCache
+	chunks   chunkCache
+	reported pause.Seldom // see OnDamage
 }
 
 // Missing returns the error for an unknown document id.

@@ -3,8 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"maps"
-	"sync"
 	"time"
 )
 
@@ -30,39 +28,9 @@ func repairsEnd(ctx context.Context) time.Time {
 	return end.at
 }
 
-// Between two attempts to plan the repair of a segment, a program lets pass repairPause, so that searches do not wait for a
-// table that takes no writes. It remembers the attempts of mostRepairs segments.
-const (
-	repairPause = time.Minute
-	mostRepairs = 1000
-)
-
-// repairs are the attempts of the last repairPause. The zero value is empty.
-type repairs struct {
-	mu    sync.Mutex
-	begun map[string]time.Time // by the segment's file
-}
-
-// begin reports whether an attempt is due for a segment, and notes it.
-func (r *repairs) begin(blob string, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	recent := func(begun time.Time) bool { return now.Sub(begun).Abs() < repairPause } // a clock may be set back
-	if begun, ok := r.begun[blob]; ok && recent(begun) {
-		return false
-	}
-	if len(r.begun) >= mostRepairs {
-		maps.DeleteFunc(r.begun, func(_ string, begun time.Time) bool { return !recent(begun) })
-	}
-	if len(r.begun) >= mostRepairs {
-		return false
-	}
-	if r.begun == nil {
-		r.begun = map[string]time.Time{}
-	}
-	r.begun[blob] = now
-	return true
-}
+// repairPause is what a program lets pass between two attempts to plan the repair of a segment, so that searches do not wait for a
+// table that takes no writes.
+const repairPause = time.Minute
 
 // repair reports a segment that a query could not read, and plans its rebuild, because no merge may come by for a long time. The query
 // goes on without the segment, also if that fails. Other queries may not need what is damaged, so the segment is not marked as
@@ -76,7 +44,7 @@ func (ix *Index) repair(ctx context.Context, teamID string, r record, cause erro
 
 func (ix *Index) planRepair(ctx context.Context, teamID string, r record) error {
 	end := repairsEnd(ctx)
-	if !time.Now().Before(end) || !ix.repairs.begin(r.blob, ix.Now()) {
+	if !time.Now().Before(end) || !ix.repairs.Due(r.blob, ix.Now(), repairPause) {
 		return nil // a later query plans it
 	}
 	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)

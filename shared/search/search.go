@@ -19,6 +19,7 @@ import (
 	"docent/shared/blob"
 	"docent/shared/embed"
 	"docent/shared/filter"
+	"docent/shared/pause"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search/segment"
@@ -151,7 +152,7 @@ type Index struct {
 	rangedFrom int // size above which a query reads a segment by range; 0 means the constant
 
 	embedder embedder
-	repairs  repairs
+	repairs  pause.Seldom
 	once     sync.Once
 	cache    *segment.Cache
 	analyses *sieve.Cache[analysisKey, analysed]

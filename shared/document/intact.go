@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"docent/shared/blob"
 	"docent/shared/table"
 	"docent/shared/usage"
 )
@@ -24,7 +25,7 @@ func (s *Service) stays(ctx context.Context, teamID string, in Input, old curren
 		return false, nil
 	}
 	if old.same(entry, in) { // what is older than the document does not mend it
-		intact, err := s.isIntact(ctx, teamID, old.record)
+		intact, err := s.isIntact(ctx, teamID, old.record, !in.KeepContent) // a sync asks about many files that it keeps
 		if err == nil && !intact && in.KeepContent {
 			err = damagedDocument(errors.New("the content to keep is damaged"))
 		}
@@ -39,12 +40,37 @@ func (s *Service) stays(ctx context.Context, teamID string, in Input, old curren
 	return true, nil
 }
 
-// comparedAtOnce bounds the chunks that isIntact has in memory.
+// isIntact reports whether the body of r and its file are stored as they were written; of the file only whether it is there, unless
+// wholeFile is set. It returns errRaced if r is not current any more.
+func (s *Service) isIntact(ctx context.Context, teamID string, r record, wholeFile bool) (bool, error) {
+	if !s.Fallible {
+		return true, nil
+	}
+	intact, err := s.hasBody(ctx, teamID, r)
+	if err == nil && intact {
+		intact, err = s.hasOriginal(ctx, r.Original, wholeFile)
+	}
+	if err != nil || intact {
+		return intact, err
+	}
+	// If r was replaced, what it needs was removed.
+	now, err := s.Table.Get(ctx, recordKey(teamID, r.ID))
+	switch {
+	case errors.Is(err, table.ErrNotFound) || err == nil && now.Version != r.version:
+		return false, errRaced
+	case err != nil:
+		return false, fmt.Errorf("read document: %w", err)
+	}
+	s.damaged(ctx, &table.DamagedError{Keys: []table.Key{recordKey(teamID, r.ID)}})
+	return false, nil
+}
+
+// comparedAtOnce bounds the chunks that hasBody has in memory.
 const comparedAtOnce = 32
 
-// isIntact reports whether the body of r is stored as it was written. It returns errRaced if r is not current any more.
-func (s *Service) isIntact(ctx context.Context, teamID string, r record) (bool, error) {
-	if !s.Fallible || r.chunks == 0 {
+// hasBody reports whether the chunks of r are as they were written.
+func (s *Service) hasBody(ctx context.Context, teamID string, r record) (bool, error) {
+	if r.chunks == 0 {
 		return true, nil
 	}
 	sum := sha256.New()
@@ -59,23 +85,33 @@ func (s *Service) isIntact(ctx context.Context, teamID string, r record) (bool, 
 		}
 		for _, item := range items {
 			if _, _, err := wholeChunk(item); err != nil {
-				s.damaged(ctx, table.AsDamaged(err))
-				return false, nil
+				return false, nil //nolint:nilerr // it says that it is damaged
 			}
 			_, _ = sum.Write(item.Body) // it never fails
 		}
 	}
-	if encodeHash(sum.Sum(nil)) == r.hash {
+	return encodeHash(sum.Sum(nil)) == r.hash, nil
+}
+
+// hasOriginal reports whether the file o is kept with its size, and if whole is set, as it was put. Without a file it reports true.
+func (s *Service) hasOriginal(ctx context.Context, o *Original, whole bool) (bool, error) {
+	if o == nil {
 		return true, nil
 	}
-	// A part is missing or another one. It was removed, if r was replaced.
-	now, err := s.Table.Get(ctx, recordKey(teamID, r.ID))
-	switch {
-	case errors.Is(err, table.ErrNotFound) || err == nil && now.Version != r.version:
-		return false, errRaced
-	case err != nil:
-		return false, fmt.Errorf("read document: %w", err)
+	first := int64(0)
+	if !whole {
+		first = max(o.Bytes-1, 0)
 	}
-	s.damaged(ctx, &table.DamagedError{Keys: []table.Key{recordKey(teamID, r.ID)}})
-	return false, nil
+	sum := sha256.New()
+	for at := first; at < o.Bytes; at += blockBytes {
+		block, err := s.Blobs.GetRange(ctx, o.Blob, at, min(blockBytes, o.Bytes-at))
+		switch {
+		case errors.Is(err, blob.ErrNotFound), errors.Is(err, blob.ErrInvalid):
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("compare a file: %w", err)
+		}
+		_, _ = sum.Write(block) // it never fails
+	}
+	return !whole || encodeHash(sum.Sum(nil)) == o.Hash, nil
 }

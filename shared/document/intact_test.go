@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -92,6 +93,46 @@ func TestAPutOfTheSameFileMendsItsText(t *testing.T) {
 	h.tidy(w, h.extractor())
 	if d := h.read(id); !strings.Contains(d.Body, "its text") {
 		t.Errorf("it has %q", d.Body)
+	}
+}
+
+// TestAPutOfTheSameFileMendsTheFile that is lost, or that is another one: a download would have served it.
+func TestAPutOfTheSameFileMendsTheFile(t *testing.T) {
+	t.Parallel()
+	for name, left := range map[string]string{"lost": "", "another": "its temt", "cut short": "its"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			h.Fallible = true
+			in := h.file("file", "its text")
+			w, _ := h.worker()
+			id, version := h.put(in)
+			h.tidy(w, h.extractor())
+			if _, again := h.put(in); again == version {
+				t.Fatal("the text was not read")
+			}
+			kept := h.read(id).Original.Blob
+			if err := h.Blobs.Delete(t.Context(), kept); err != nil {
+				t.Fatal(err)
+			}
+			if left != "" {
+				if err := h.Blobs.Put(t.Context(), kept, office(left)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, damaged, err := h.Unindexed(t.Context(), teamID, nil); err != nil || !slices.Equal(damaged[h.wiki], []string{id}) {
+				t.Errorf("damaged: %v, %v", damaged, err)
+			}
+			h.put(in)
+			h.tidy(w, h.extractor())
+			d := h.read(id)
+			if data, err := h.Blobs.Get(t.Context(), d.Original.Blob); err != nil || !bytes.Equal(data, in.File) {
+				t.Errorf("the file: %q, %v", data, err)
+			}
+			if names := h.objects(); len(names) != 1 {
+				t.Errorf("objects: %q", names)
+			}
+		})
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 
 // Unindexed returns the ids of the team's documents whose current version should be
 // in indexed but is not, although its indexing is neither pending nor failed, and by their source of those that are damaged: their
-// record, their body or their entry in the list of their source is not as it was written.
+// record, their body, their file or their entry in the list of their source is not as it was written.
 func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid.UUID]int64) (missing []string, damaged map[string][]string, err error) {
 	live, err := s.Sources(ctx, teamID)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid
 	return missing, damaged, nil
 }
 
-// readWhole is Read of what anyone reads, and compares the body with what the record says of it: earlier versions stored
+// readWhole is Read of what anyone reads, and compares the body and the file with what the record says of them: earlier versions stored
 // no checksums.
 func (s *Service) readWhole(ctx context.Context, teamID, id string) (Document, error) {
 	d, err := s.Read(ctx, teamID, id, Anyone())
@@ -56,8 +56,16 @@ func (s *Service) readWhole(ctx context.Context, teamID, id string) (Document, e
 	if err != nil {
 		return Document{}, orDamaged(fmt.Errorf("read document: %w", err))
 	}
-	if r := recordFrom(item); r.version == d.Version && !r.sameBody(d.Body) {
+	r := recordFrom(item)
+	if r.version != d.Version {
+		return d, nil
+	}
+	if !r.sameBody(d.Body) {
 		return Document{}, damagedDocument(errors.New("its body is another one"))
 	}
-	return d, nil
+	intact, err := s.hasOriginal(ctx, r.Original, true)
+	if err == nil && !intact {
+		err = damagedDocument(errors.New("its file is missing or another one"))
+	}
+	return d, err
 }

@@ -72,6 +72,9 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 	if errors.Is(err, bolt.ErrInUse) {
 		return nil, fmt.Errorf("%w: %s", ErrInUse, dataDir)
 	}
+	if errors.Is(err, bolt.ErrDamaged) {
+		err = fmt.Errorf("%w; if it had data, restore a backup into an empty folder", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}

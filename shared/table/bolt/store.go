@@ -180,20 +180,21 @@ func inspect(path string) error {
 	return nil
 }
 
-// openError returns what err of the file means. A file that this call has created has nothing in it that could be damaged, and a full disk
-// damages none.
+// openError returns what err of the file means. A file that this call has created has nothing in it that could be damaged, and a system
+// that does not open, read or write a file, such as on a disk that is full or read-only, says nothing of what is in it.
 func openError(path string, created bool, err error) error {
 	if errors.Is(err, bbolterrors.ErrTimeout) {
 		return ErrInUse
 	}
+	var refused *fs.PathError
 	info, statErr := os.Stat(path)
 	switch {
-	case created || errors.Is(err, syscall.ENOSPC):
-		return err
-	case errors.Is(err, fs.ErrPermission) || statErr != nil:
+	case created || errors.Is(err, syscall.ENOSPC) || statErr != nil:
 		return err
 	case info.IsDir():
 		return fmt.Errorf("it is a folder: %w", err)
+	case errors.As(err, &refused) && refused.Op != "write": // only an empty file is written to
+		return err
 	case info.Size() == 0:
 		return fmt.Errorf("%w: it is empty; remove it if nothing was stored in it yet", ErrDamaged)
 	default:

@@ -112,8 +112,8 @@ func TestOpenWithoutFolderIsNoDamage(t *testing.T) {
 	}
 }
 
-// TestAFullDiskIsNoDamage checks what is said of a file that was just made and is empty because the disk is full.
-func TestAFullDiskIsNoDamage(t *testing.T) {
+// TestADiskThatRefusesIsNoDamage checks what is said of a file that cannot be opened, or is empty because the disk is full.
+func TestADiskThatRefusesIsNoDamage(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "docent.db")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -128,6 +128,8 @@ func TestAFullDiskIsNoDamage(t *testing.T) {
 		"a new file on a full disk": {true, full, false},
 		"an old one":                {false, full, false},
 		"a new file":                {true, errors.New("it could not be locked"), false},
+		"a read-only disk":          {false, &fs.PathError{Op: "open", Path: path, Err: syscall.EROFS}, false},
+		"a disk that fails":         {false, &fs.PathError{Op: "read", Path: path, Err: syscall.EIO}, false},
 		"an old file that is empty": {false, errors.New("invalid database"), true},
 	} {
 		if err := bolt.OpenError(path, c.created, c.err); errors.Is(err, bolt.ErrDamaged) != c.damaged || !c.damaged && !errors.Is(err, c.err) {

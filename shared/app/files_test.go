@@ -25,6 +25,7 @@ import (
 type filed struct {
 	t       *testing.T
 	local   *app.Local
+	folder  string // of the data
 	handler http.Handler
 	team    string // its id
 	key     string
@@ -46,9 +47,9 @@ func newFiled(t *testing.T) *filed {
 // newFiledWith returns an installation that reads files with the given function.
 func newFiledWith(t *testing.T, read app.Extract) *filed {
 	t.Helper()
-	f := &filed{t: t}
+	f := &filed{t: t, folder: t.TempDir()}
 	var err error
-	f.local, err = app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true, Parts: app.Parts{Extract: read}})
+	f.local, err = app.OpenLocal(t.Context(), f.folder, app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true, Parts: app.Parts{Extract: read}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,8 +52,8 @@ func documentOf(k table.Key) string {
 	return teamID + "/" + of
 }
 
-// damagedDocument returns the error for a document that is stored and cannot be read.
-func damagedDocument(cause error) error {
+// Damaged returns the error for a document that is stored and cannot be read, because of cause.
+func Damaged(cause error) error {
 	return apierr.New(apierr.Damaged, apierr.CodeDocumentDamaged,
 		"The stored document is damaged. Put it again, or restore a backup.").WithCause(cause)
 }
@@ -61,7 +61,7 @@ func damagedDocument(cause error) error {
 // orDamaged returns err of a read of one document, or the error for the caller if it says that the document is damaged.
 func orDamaged(err error) error {
 	if table.AsDamaged(err) != nil {
-		return damagedDocument(err)
+		return Damaged(err)
 	}
 	return err
 }
@@ -70,7 +70,7 @@ func orDamaged(err error) error {
 // that for everyone who may not read everything it is missing.
 func (w Who) damagedRecord(cause error) error {
 	if w.Reader.All() && w.Sources == nil {
-		return damagedDocument(cause)
+		return Damaged(cause)
 	}
 	return Missing()
 }
@@ -144,7 +144,7 @@ func (s *Service) makeRoom(ctx context.Context, teamID, id string, in Input, cau
 		return cmp.Or[error](in.Match(0), notWritable())
 	}
 	if in.KeepContent {
-		return damagedDocument(cause)
+		return Damaged(cause)
 	}
 	if err := in.Match(0); err != nil { // its version is unknown
 		return err

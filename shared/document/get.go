@@ -103,7 +103,7 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 		return Document{}, sourceNotAllowed()
 	}
 	if damaged != nil {
-		return Document{}, damagedDocument(damaged)
+		return Document{}, Damaged(damaged)
 	}
 	items = items[1:]
 	var works []table.Item

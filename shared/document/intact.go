@@ -27,7 +27,7 @@ func (s *Service) stays(ctx context.Context, teamID string, in Input, old curren
 	if old.same(entry, in) { // what is older than the document does not mend it
 		intact, err := s.isIntact(ctx, teamID, old.record, !in.KeepContent) // a sync asks about many files that it keeps
 		if err == nil && !intact && in.KeepContent {
-			err = damagedDocument(errors.New("the content to keep is damaged"))
+			err = Damaged(errors.New("the content to keep is damaged"))
 		}
 		if err != nil || !intact {
 			return false, err

@@ -61,11 +61,11 @@ func (s *Service) readWhole(ctx context.Context, teamID, id string) (Document, e
 		return d, nil
 	}
 	if !r.sameBody(d.Body) {
-		return Document{}, damagedDocument(errors.New("its body is another one"))
+		return Document{}, Damaged(errors.New("its body is another one"))
 	}
 	intact, err := s.hasOriginal(ctx, r.Original, true)
 	if err == nil && !intact {
-		err = damagedDocument(errors.New("its file is missing or another one"))
+		err = Damaged(errors.New("its file is missing or another one"))
 	}
 	return d, err
 }

@@ -61,25 +61,47 @@ func (h *documents) original(ctx context.Context, in *DocumentPath) (*originalOu
 	if err != nil {
 		return nil, err
 	}
-	disposition := mime.FormatMediaType("attachment", map[string]string{"filename": fileName(e)})
-	if h.Originals.Link != nil {
-		address, err := h.Originals.Link(ctx, e.Original.Blob, e.MediaType, disposition)
-		if err != nil {
-			return nil, fmt.Errorf("address of an original: %w", err)
-		}
-		return &originalOutput{Status: http.StatusFound, Location: address}, nil
+	if h.Originals.Link == nil {
+		return h.sendOriginal(ctx, e, func() (document.Entry, error) { return h.Documents.GetOriginal(ctx, p.TeamID, in.ID, whoOf(p)) })
 	}
-	file, size, err := h.Originals.Open(ctx, e.Original.Blob)
-	if errors.Is(err, blob.ErrNotFound) { // replaced or deleted in between
-		return nil, document.Missing()
-	}
+	address, err := h.Originals.Link(ctx, e.Original.Blob, e.MediaType, dispositionOf(e))
 	if err != nil {
-		return nil, fmt.Errorf("read an original: %w", err)
+		return nil, fmt.Errorf("address of an original: %w", err)
 	}
-	if err := requestFrom(ctx).reply.sendFile(file); err != nil {
-		return nil, err
+	return &originalOutput{Status: http.StatusFound, Location: address}, nil
+}
+
+// sendOriginal replies the file of e. If it is missing, it replies that of the document that read returns, which may have replaced e,
+// and an error if that is the same.
+func (h *documents) sendOriginal(ctx context.Context, e document.Entry, read func() (document.Entry, error)) (*originalOutput, error) {
+	for {
+		file, size, err := h.Originals.Open(ctx, e.Original.Blob)
+		if errors.Is(err, blob.ErrNotFound) {
+			missing := e.Original.Blob
+			var failed error
+			if e, failed = read(); failed != nil {
+				return nil, failed
+			}
+			if e.Original.Blob == missing {
+				return nil, document.Damaged(err)
+			}
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read an original: %w", err)
+		}
+		if size != e.Original.Bytes {
+			return nil, document.Damaged(errors.Join(fmt.Errorf("its file has %d of %d bytes", size, e.Original.Bytes), file.Close()))
+		}
+		if err := requestFrom(ctx).reply.sendFile(file); err != nil {
+			return nil, err
+		}
+		return &originalOutput{Status: http.StatusOK, ContentType: e.MediaType, Disposition: dispositionOf(e), ETag: `"` + e.Original.Hash + `"`, Length: size}, nil
 	}
-	return &originalOutput{Status: http.StatusOK, ContentType: e.MediaType, Disposition: disposition, ETag: `"` + e.Original.Hash + `"`, Length: size}, nil
+}
+
+func dispositionOf(e document.Entry) string {
+	return mime.FormatMediaType("attachment", map[string]string{"filename": fileName(e)})
 }
 
 // maxFileName bounds the name of a downloaded file in characters, without its extension.

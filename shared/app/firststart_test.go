@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"docent/shared/table/bolt"
@@ -32,6 +33,9 @@ func TestAFirstStartThatFailedIsMadeGoodByTheNext(t *testing.T) {
 			l, err := OpenLocal(t.Context(), folder, LocalOptions{Log: slog.New(slog.DiscardHandler)})
 			if errors.Is(err, bolt.ErrDamaged) != c.damaged || !c.damaged && err != nil {
 				t.Fatalf("open: %v", err)
+			}
+			if c.damaged && !strings.Contains(err.Error(), "restore a backup") {
+				t.Errorf("it does not say what to do: %v", err)
 			}
 			if err == nil {
 				err = l.Close()

@@ -34,6 +34,10 @@ type checkpoint struct {
 	Waited bool             `json:"waited,omitempty"` // as long as a site asked for, and no page was read since
 	lengths
 	Doubted bool `json:"doubted,omitempty"` // the sitemap was short at a look of the current reading, and is not believed yet
+	// Missed means that a look of the current reading could not read a sitemap of the index, and Retried that the reading ended
+	// once because that may pass soon.
+	Missed  bool `json:"missed,omitempty"`
+	Retried bool `json:"retried,omitempty"`
 }
 
 // lengths are what a source remembers of the length of its sitemap. One that is short may be a mistake of an hour.

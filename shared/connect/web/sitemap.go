@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,51 +22,6 @@ const (
 	maxListed   = 16 << 20 // bytes of all URLs of a source
 	shownURL    = 200      // bytes of a URL that is too long, for the message about it
 )
-
-// sitemap returns the pages of a sitemap or of an index of sitemaps, sorted by URL, each once. It
-// leaves out pages of other hosts, as the protocol requires.
-func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
-	home, err := url.Parse(address)
-	if err != nil {
-		return nil, &source.SyncError{Code: source.Unreadable, Detail: "The address of the sitemap is not a URL.", Cause: err}
-	}
-	list := newSiteList(home)
-	var sitemaps []*url.URL
-	err = v.file(ctx, home, func(index bool, e sitemapEntry) error {
-		if !index {
-			return list.add(e)
-		}
-		u, ok := below(e.location, home)
-		switch {
-		case ok && e.long:
-			return &source.SyncError{Code: source.TooLarge, Detail: fmt.Sprintf("The index names a sitemap by a URL of more than %d bytes.", fetch.MaxURL)}
-		case ok && len(sitemaps) == maxSitemaps:
-			return &source.SyncError{Code: source.TooLarge, Detail: "The index names more sitemaps than the limit for one site."}
-		case ok:
-			sitemaps = append(sitemaps, u)
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range sitemaps {
-		err := v.file(ctx, u, func(index bool, e sitemapEntry) error {
-			if index {
-				return &source.SyncError{Code: source.Unreadable, Detail: "An index of sitemaps names another index."}
-			}
-			return list.add(e)
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(list.pages) == 0 { // as after a failed build; what is stored stays
-		return nil, list.empty()
-	}
-	slices.SortFunc(list.pages, func(a, b listed) int { return strings.Compare(a.url, b.url) })
-	return list.pages, nil
-}
 
 // siteList collects the pages of a site while its sitemaps are read, so that what is left out is never kept.
 type siteList struct {
@@ -96,11 +50,13 @@ func (l *siteList) add(e sitemapEntry) error {
 		l.known[page.url] = true
 	}
 	l.pages, l.bytes = append(l.pages, page), l.bytes+len(page.url)
-	if len(l.pages) > maxPages || l.bytes > maxListed {
+	if l.isTooLong() {
 		return &source.SyncError{Code: source.TooLarge, Detail: "The sitemap names more pages than the limit for one source. Connect a part of it."}
 	}
 	return nil
 }
+
+func (l *siteList) isTooLong() bool { return len(l.pages) > maxPages || l.bytes > maxListed }
 
 // empty returns the failure for a sitemap without pages.
 func (l *siteList) empty() error {

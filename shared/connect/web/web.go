@@ -4,6 +4,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ func (c *Connector) Parts(source.Settings) []string { return []string{pages} }
 // PartContains returns true: all pages are in the only part.
 func (c *Connector) PartContains(source.Settings, string, string) bool { return true }
 
-// IsDeleted returns false. It is called only of what a sitemap does not name that is not believed.
+// IsDeleted returns false. It is called only of what a sitemap does not name that is not believed, or of which a part is missing.
 func (c *Connector) IsDeleted(context.Context, source.Access, string, string) (bool, error) {
 	return false, nil
 }
@@ -81,7 +82,17 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 		if err != nil {
 			return err
 		}
-		if a.Settings.Text(sitemap) != "" && !p.look(len(all), v.Now().UTC()) {
+		if err := v.waitFor(); err != nil && !p.Retried {
+			p.Retried = true
+			if !page(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p)}) {
+				return source.ErrStopped
+			}
+			return err
+		}
+		switch {
+		case len(v.missed) > 0:
+			p.Missed = true
+		case a.Settings.Text(sitemap) != "" && !p.look(len(all), v.Now().UTC()):
 			p.Doubted = true
 		}
 		return v.read(ctx, p, all, page)
@@ -94,6 +105,7 @@ type visit struct {
 	sites      map[string]*site
 	maxSitemap int64 // bytes of a file
 	access     source.Access
+	missed     []missedSitemap
 	stored     map[string]bool // which of the pages before known are stored
 	known      int
 }
@@ -123,7 +135,7 @@ func wellFormed(address string) string {
 func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func(source.SyncPage) bool) error {
 	next := after(all, p.Last)
 	for {
-		page := source.SyncPage{Notice: p.doubt()}
+		page := source.SyncPage{Notice: cmp.Or(v.missedNotice(), p.doubt())}
 		begun := v.Now()
 		for ; next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage && v.Now().Sub(begun) < source.LongPage; p.Last, next = all[next].url, next+1 {
 			one := all[next]
@@ -166,7 +178,7 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 			}
 		}
 		done := next >= len(all)
-		page.Last, page.Exact = done, done && !p.Doubted
+		page.Last, page.Exact = done, done && !p.Doubted && !p.Missed
 		if done {
 			p = p.end()
 		}

@@ -1,0 +1,108 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"docent/shared/fetch"
+	"docent/shared/source"
+)
+
+// sitemap returns the pages of a sitemap or of an index of sitemaps, sorted by URL, each once. It
+// leaves out pages of other hosts, as the protocol requires. Sitemaps of an index that cannot be read are in v.missed.
+func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
+	home, err := url.Parse(address)
+	if err != nil {
+		return nil, &source.SyncError{Code: source.Unreadable, Detail: "The address of the sitemap is not a URL.", Cause: err}
+	}
+	list := newSiteList(home)
+	sitemaps, err := v.index(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range sitemaps {
+		err := v.file(ctx, u, func(index bool, e sitemapEntry) error {
+			if index {
+				return &source.SyncError{Code: source.Unreadable, Detail: "An index of sitemaps names another index."}
+			}
+			return list.add(e)
+		})
+		var failed *source.SyncError
+		switch {
+		case errors.As(err, &failed) && !list.isTooLong() && ctx.Err() == nil:
+			v.missed = append(v.missed, missedSitemap{startOf(u.String()), failed})
+		case err != nil:
+			return nil, err
+		}
+	}
+	switch {
+	case len(list.pages) > 0:
+	case len(v.missed) > 0:
+		return nil, v.missed[0].why
+	default: // as after a failed build; what is stored stays
+		return nil, list.empty()
+	}
+	slices.SortFunc(list.pages, func(a, b listed) int { return strings.Compare(a.url, b.url) })
+	return list.pages, nil
+}
+
+// index reads the sitemap of list. It adds the pages that it names to list, and returns the sitemaps that it names if it is an index.
+func (v *visit) index(ctx context.Context, list *siteList) (sitemaps []*url.URL, err error) {
+	err = v.file(ctx, list.home, func(index bool, e sitemapEntry) error {
+		if !index {
+			return list.add(e)
+		}
+		u, ok := below(e.location, list.home)
+		switch {
+		case ok && len(sitemaps)+len(v.missed) == maxSitemaps:
+			return &source.SyncError{Code: source.TooLarge, Detail: "The index names more sitemaps than the limit for one site."}
+		case ok && e.long:
+			v.missed = append(v.missed, missedSitemap{startOf(u.String()), &source.SyncError{Code: source.TooLarge,
+				Detail: fmt.Sprintf("Its URL has more than %d bytes.", fetch.MaxURL)}})
+		case ok:
+			sitemaps = append(sitemaps, u)
+		}
+		return nil
+	})
+	return sitemaps, err
+}
+
+// missedSitemap is a sitemap of an index that could not be read. Which pages it names is not known, so none may be taken for removed.
+type missedSitemap struct {
+	url string // the start of it if it is long
+	why *source.SyncError
+}
+
+// missedNotice returns the warning about the sitemaps that could not be read, or nil.
+func (v *visit) missedNotice() *source.SyncError {
+	if len(v.missed) == 0 {
+		return nil
+	}
+	first, which := v.missed[0], "The sitemap %s, which the index names, was passed over"
+	if n := len(v.missed); n > 1 {
+		which = fmt.Sprintf("%d sitemaps that the index names, the first of them", n) + " %s, were passed over"
+	}
+	return &source.SyncError{Code: first.why.Code, Cause: first.why,
+		Detail: fmt.Sprintf(which, first.url) + ", so no page is taken for removed. " + first.why.Detail}
+}
+
+// waitFor returns the failure of a missed sitemap that may be readable soon, or nil.
+func (v *visit) waitFor() error {
+	for _, m := range v.missed {
+		var answered *fetch.StatusError
+		var unreached *fetch.Error
+		switch {
+		case errors.As(m.why, &answered):
+			if temporary(answered.Status) {
+				return m.why
+			}
+		case errors.As(m.why, &unreached) && (unreached.Code == fetch.TimedOut || unreached.Code == fetch.Failed && !errors.Is(m.why, fetch.ErrTooLarge)):
+			return m.why
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package web_test
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"docent/shared/source"
+)
+
+// TestASitemapOfAnIndexThatCannotBeReadIsPassedOver: the pages of the others are read, and no page is removed, because the missing one may
+// name it.
+func TestASitemapOfAnIndexThatCannotBeReadIsPassedOver(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		file  answer
+		says  string
+		twice bool // the reading ends once, because it may be readable soon
+	}{
+		"missing":      {answer{http.StatusNotFound, ""}, "status is 404", false},
+		"forbidden":    {answer{http.StatusForbidden, ""}, "status is 403", false},
+		"no sitemap":   {answer{http.StatusOK, "<html></html>"}, "not a valid XML sitemap", false},
+		"cut off":      {answer{http.StatusOK, "<urlset><url><loc>"}, "not a valid XML sitemap", false},
+		"an index":     {indexOf("/other.xml"), "names another index", false},
+		"down":         {answer{http.StatusBadGateway, ""}, "status is 502", true},
+		"rate-limited": {answer{http.StatusTooManyRequests, ""}, "status is 429", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t, map[string]answer{})
+			urls := r.articles(20)
+			settings := source.NewSettings(map[string]any{"sitemap": r.url + "/index.xml"})
+			r.pages["/first.xml"], r.pages["/second.xml"] = sitemap(urls[:10]...), sitemap(urls[10:]...)
+			r.pages["/index.xml"] = indexOf(r.url+"/second.xml", r.url+"/first.xml")
+			got, at, err := r.read(settings, nil)
+			if err != nil || !got.exact || len(got.items) != 20 {
+				t.Fatalf("%+v %v", got, err)
+			}
+			r.pages["/second.xml"] = tt.file
+			for scan := range 3 { // however often it is so
+				r.before = at
+				got, at, err = r.read(settings, nil)
+				if tt.twice {
+					var failed *source.SyncError
+					if !errors.As(err, &failed) || !strings.Contains(failed.Detail, tt.says) || len(got.items) > 0 {
+						t.Fatalf("scan %d: %+v %v", scan, got, err)
+					}
+					got, at, err = r.read(settings, at)
+				}
+				if err != nil || got.exact || len(got.items) != 10 || len(got.removed) > 0 || !strings.Contains(got.notice, "/second.xml") || !strings.Contains(got.notice, tt.says) {
+					t.Fatalf("scan %d: %+v %v", scan, got, err)
+				}
+				r.c.Now = func() time.Time { return now.Add(time.Duration(scan+1) * 7 * 24 * time.Hour) }
+			}
+			// When it is back, what the sitemaps named before it was missing is still known.
+			r.pages["/second.xml"] = sitemap(urls[10:12]...)
+			if got, at, err = r.read(settings, at); err != nil || got.exact || !strings.Contains(got.notice, "names 12 pages, and named 20 before") {
+				t.Errorf("short: %+v %v", got, err)
+			}
+			r.pages["/second.xml"], r.before = sitemap(urls[10:]...), at
+			if got, _, err = r.read(settings, nil); err != nil || !got.exact || got.notice != "" || len(got.items) != 20 {
+				t.Errorf("back: %+v %v", got, err)
+			}
+		})
+	}
+}
+
+// TestASitemapThatIsMissingForAPartOfAFullScan: what it names before the page that was read last was not listed.
+func TestASitemapThatIsMissingForAPartOfAFullScan(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	urls := r.articles(25)
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/index.xml"})
+	r.pages["/index.xml"] = indexOf(r.url+"/first.xml", r.url+"/second.xml")
+	r.pages["/second.xml"] = sitemap(urls[5:]...)
+	at := r.firstCheckpoint(settings)
+	r.pages["/first.xml"] = sitemap(urls[:5]...)
+	if got, _, err := r.read(settings, at); err != nil || got.exact {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// TestAnIndexOfWhichNoSitemapCanBeRead fails as a sitemap alone does.
+func TestAnIndexOfWhichNoSitemapCanBeRead(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{"/a": article("A"), "/down.xml": {http.StatusBadGateway, ""}})
+	for first, code := range map[string]string{"/none.xml": source.NotThere, "/down.xml": source.Unreadable, "/" + strings.Repeat("a", 3000): source.TooLarge} {
+		r.pages["/index.xml"] = indexOf(r.url+first, r.url+"/gone.xml")
+		_, _, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + "/index.xml"}), nil)
+		var failed *source.SyncError
+		if !errors.As(err, &failed) || failed.Code != code {
+			t.Errorf("%.20s: %v", first, err)
+		}
+	}
+	r.pages["/index.xml"] = indexOf(r.url+"/"+strings.Repeat("a", 3000), r.url+"/gone.xml", r.url+"/one.xml")
+	r.pages["/one.xml"] = sitemap(r.url + "/a")
+	got, _, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + "/index.xml"}), nil)
+	if err != nil || !slices.Equal(got.items, []string{"/a"}) || got.exact || !strings.Contains(got.notice, "2 sitemaps that the index names") || len(got.notice) > 500 {
+		t.Errorf("%+v %v", got, err)
+	}
+}

@@ -164,22 +164,22 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 // is unchanged. It retries failures of the provider; its errors are *source.SyncError
 // or ctx's own.
 func (s *session) get(ctx context.Context, path, accept, etag string, v func() any) (newTag string, unchanged bool, err error) {
-	err = s.retry(ctx, func() (err error) {
+	err = s.retry(ctx, attempts, func() (err error) {
 		newTag, unchanged, err = s.once(ctx, path, accept, etag, v())
 		return err
 	})
 	return newTag, unchanged, err
 }
 
-// retry calls send, and again after a failure of the provider. Its errors are those of get.
-func (s *session) retry(ctx context.Context, send func() error) error {
+// retry calls send up to most times, until it does not fail because of the provider. Its errors are those of get.
+func (s *session) retry(ctx context.Context, most int, send func() error) error {
 	for attempt := 1; ; attempt++ {
 		err := send()
 		if err == nil {
 			return nil
 		}
 		failed := s.failure(err)
-		if failed.Code != source.Unreadable || attempt == attempts || ctx.Err() != nil {
+		if failed.Code != source.Unreadable || attempt == most || ctx.Err() != nil {
 			return failed
 		}
 		if err := s.Pause(ctx, firstPause<<(attempt-1)); err != nil {

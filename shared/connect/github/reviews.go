@@ -1,11 +1,8 @@
 package github
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
 	"path"
 	"slices"
 	"strconv"
@@ -19,23 +16,11 @@ import (
 // newest first, up to those that have not changed since the last reading. One that changes meanwhile moves to the front, where the
 // next reading finds it.
 
-// pullsAPage is how many pull requests are asked for at a time: fewer after a request that GitHub fails to answer, because it fails when the
-// reply takes it too long.
-var pullsAPage = []int{25, 5, 1}
-
 // maxHeld is how many reviews are held before they are stored.
 const maxHeld = 100
 
 const (
 	reviewsOf = `states:[APPROVED,CHANGES_REQUESTED,COMMENTED,DISMISSED]){nodes{url body submittedAt updatedAt author{login __typename}} pageInfo{hasNextPage endCursor}}`
-
-	pullsOf = `query($owner:String!,$name:String!,$first:Int!,$after:String){repository(owner:$owner,name:$name){` +
-		`pullRequests(first:$first,after:$after,orderBy:{field:UPDATED_AT,direction:DESC}){edges{cursor node{number url updatedAt`
-
-	pullsQuery = pullsOf + ` reviews(first:25,` + reviewsOf + `}} pageInfo{hasNextPage}}}}`
-
-	// alone asks for pull requests without their reviews.
-	alone = pullsOf + `}} pageInfo{hasNextPage}}}}`
 
 	moreQuery = `query($owner:String!,$name:String!,$number:Int!,$after:String){repository(owner:$owner,name:$name){` +
 		`pullRequest(number:$number){reviews(first:100,after:$after,` + reviewsOf + `}}}`
@@ -57,21 +42,6 @@ type reviewList struct {
 		HasNextPage bool
 		EndCursor   string
 	}
-}
-
-type pull struct {
-	Number    int
-	URL       string
-	UpdatedAt time.Time
-	Reviews   *reviewList // nil: not read yet
-}
-
-type pullList struct {
-	Edges []struct {
-		Cursor string
-		Node   *pull
-	}
-	PageInfo struct{ HasNextPage bool }
 }
 
 // addReviews adds the reviews that have a text to page.
@@ -123,26 +93,24 @@ func (s *session) readReviews(ctx context.Context, p checkpoint, yield func(sour
 			}
 		}
 	}
-	for smaller := 0; ; {
-		list, err := s.pulls(ctx, pullsQuery, p.Cursor, pullsAPage[smaller])
+	for lister := (pullLister{session: s}); ; {
+		list, err := lister.next(ctx, p.Cursor)
 		var failed *source.SyncError
 		switch {
-		case errors.As(err, &failed) && failed.Code == source.Unreadable && smaller+1 < len(pullsAPage) && ctx.Err() == nil:
-			smaller++
-			continue
-		case failed != nil && failed.Code == source.Refused && resumed: // the cursor has expired
+		case errors.As(err, &failed) && failed.Code == source.Refused && resumed: // the cursor has expired
 			p.Cursor, p.Newest, resumed = "", time.Time{}, false
 			continue
-		case failed != nil && failed.Code == source.Unreadable && ctx.Err() == nil: // perhaps because of the reviews of this one
-			if list, err = s.pulls(ctx, alone, p.Cursor, 1); err != nil {
-				return err
-			}
 		case err != nil:
 			return err
 		}
-		smaller, resumed = max(smaller-1, 0), false
-		for n, e := range list.Edges {
-			if p.Cursor == "" && n == 0 {
+		resumed = false
+		for _, e := range list.Edges {
+			if e.Node == nil {
+				p.Cursor = e.Cursor
+				page.Skipped = append(page.Skipped, source.SkippedItem{URI: s.html + "pulls", Why: "GitHub does not return one of the pull requests"})
+				continue
+			}
+			if p.Newest.IsZero() {
 				p.Newest = e.Node.UpdatedAt
 			}
 			if e.Node.UpdatedAt.Before(p.Since) {
@@ -225,7 +193,7 @@ func (s *session) reviewsAfter(ctx context.Context, number int, after string) (*
 	if after != "" {
 		about["after"] = after
 	}
-	err := s.query(ctx, moreQuery, about, &reply)
+	err := s.query(ctx, moreQuery, about, attempts, &reply)
 	var failed *source.SyncError
 	switch {
 	case errors.As(err, &failed) && failed.Code == source.NotThere:
@@ -236,84 +204,4 @@ func (s *session) reviewsAfter(ctx context.Context, number int, after string) (*
 		return nil, emptyReply()
 	}
 	return reply.Repository.PullRequest.Reviews, nil
-}
-
-// pulls returns the pull requests after a cursor, or the first ones. query is pullsQuery or alone.
-func (s *session) pulls(ctx context.Context, query, after string, first int) (pullList, error) {
-	var reply struct {
-		Repository *struct{ PullRequests *pullList }
-	}
-	about := map[string]any{"first": first}
-	if after != "" {
-		about["after"] = after
-	}
-	if err := s.query(ctx, query, about, &reply); err != nil {
-		return pullList{}, err
-	}
-	if reply.Repository == nil || reply.Repository.PullRequests == nil {
-		return pullList{}, emptyReply()
-	}
-	list := *reply.Repository.PullRequests
-	for _, e := range list.Edges {
-		if e.Node == nil || e.Node.Reviews == nil && query != alone || e.Cursor == "" || e.Cursor == after {
-			return pullList{}, emptyReply()
-		}
-	}
-	if list.PageInfo.HasNextPage && len(list.Edges) == 0 {
-		return pullList{}, emptyReply()
-	}
-	return list, nil
-}
-
-// query sends a GraphQL query about the repository and decodes its data into v. Its errors are those of get.
-func (s *session) query(ctx context.Context, query string, about map[string]any, v any) error {
-	about["owner"], about["name"], _ = strings.Cut(s.repository, "/")
-	body, err := json.Marshal(map[string]any{"query": query, "variables": about})
-	if err != nil {
-		return err
-	}
-	return s.retry(ctx, func() error {
-		ctx, cancel := context.WithTimeout(ctx, requestTime)
-		defer cancel()
-		q, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(s.base, "v3/")+"graphql", bytes.NewReader(body))
-		if err != nil {
-			return err
-		}
-		q.Header.Set("Content-Type", "application/json")
-		reply, err := s.do(q, jsonType)
-		if err != nil {
-			return err
-		}
-		defer reply.Body.Close()
-		var out struct {
-			Data   json.RawMessage
-			Errors []struct{ Type, Message string }
-		}
-		if err := json.NewDecoder(reply.Body).Decode(&out); err != nil {
-			return err
-		}
-		if len(out.Errors) > 0 {
-			first := out.Errors[0]
-			return &statusError{status: statusOf(first.Type, first.Message, reply.Header), header: reply.Header, message: first.Message}
-		}
-		return json.Unmarshal(out.Data, v)
-	})
-}
-
-// statusOf returns the status with which REST says what a GraphQL error says. That of a secondary rate limit may have no type.
-func statusOf(kind, message string, header http.Header) int {
-	switch kind {
-	case "NOT_FOUND":
-		return http.StatusNotFound
-	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
-		return http.StatusForbidden
-	case "RATE_LIMITED", "RATE_LIMIT":
-		return http.StatusTooManyRequests
-	case "INVALID_CURSOR_ARGUMENTS":
-		return http.StatusUnprocessableEntity
-	}
-	if header.Get("Retry-After") != "" || header.Get("X-RateLimit-Remaining") == "0" || strings.Contains(strings.ToLower(message), "rate limit") {
-		return http.StatusTooManyRequests
-	}
-	return http.StatusBadGateway // such as a query that took too long
 }

@@ -158,6 +158,7 @@ func TestFailuresOfReviews(t *testing.T) {
 		"a rate limit by its type":   {said("RATE_LIMITED", "API rate limit exceeded"), "", source.RateLimited},
 		"no permission":              {said("FORBIDDEN", "Resource not accessible by personal access token"), "", source.Unauthorized},
 		"not there":                  {said("NOT_FOUND", "Could not resolve to a Repository"), "", source.NotThere},
+		"no permission for any":      {`{"data":{"repository":{"pullRequests":{"edges":[{"cursor":"a","node":null}]}}},"errors":[{"type":"FORBIDDEN","message":"No","path":["repository","pullRequests","edges",0,"node"]}]}`, "", source.Unauthorized},
 		"too slow":                   {`{"data":null,"errors":[{"message":"Something went wrong"}]}`, "", source.Unreadable},
 		"null":                       {`null`, "", source.Unreadable},
 		"no repository":              {`{"data":{"repository":null}}`, "", source.Unreadable},
@@ -224,20 +225,57 @@ func TestARateLimitOfReviewsWithoutAType(t *testing.T) {
 	}
 }
 
-// TestAPageOfReviewsThatTakesGitHubTooLong is read a few pull requests at a time.
+// TestAPageOfReviewsThatTakesGitHubTooLong is read a few pull requests at a time. Each size is tried once, because a request that hangs
+// takes a minute of the seven that a page may take.
 func TestAPageOfReviewsThatTakesGitHubTooLong(t *testing.T) {
 	t.Parallel()
-	r := read(t)
-	r.pulls(30)
-	asked := 0
-	r.server.Before(func(_ string, w http.ResponseWriter) bool {
-		if asked++; asked <= 3 {
-			w.WriteHeader(http.StatusBadGateway)
-		}
-		return asked <= 3
-	})
-	if items, _, _ := r.mustRead("reviews", nil); len(items) != 30 || asked != 5 {
-		t.Errorf("%d items, %d requests", len(items), asked)
+	for name, tt := range map[string]struct{ fail, asked int }{
+		"25 at a time": {1, 1 + 5 + 1},
+		"5 at a time":  {2, 2 + 5 + 4 + 1},
+		"each":         {3, 3 + 2 + 4 + 4 + 1}, // the first comes without its reviews, which are asked for then
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			r.pulls(30)
+			asked := 0
+			r.server.Before(func(_ string, w http.ResponseWriter) bool {
+				if asked++; asked <= tt.fail {
+					w.WriteHeader(http.StatusBadGateway)
+				}
+				return asked <= tt.fail
+			})
+			if items, _, _ := r.mustRead("reviews", nil); len(items) != 30 || asked != tt.asked || r.pauses != tt.fail {
+				t.Errorf("%d items, %d requests, %d pauses", len(items), asked, r.pauses)
+			}
+		})
+	}
+}
+
+// TestPullRequestsThatGitHubDoesNotReturnHoldUpNoOther: they are named, and read once GitHub returns them.
+func TestPullRequestsThatGitHubDoesNotReturnHoldUpNoOther(t *testing.T) {
+	t.Parallel()
+	for name, null := range map[string][]int{"the first": {30}, "some": {12, 13}, "the last": {1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			r.pulls(30)
+			r.put(func(x *githubtest.Repository) { x.Null = null })
+			items, skipped := 0, 0
+			for page, err := range r.c.Read(t.Context(), r.access, "acme/api reviews", nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				items, skipped = items+len(page.Items), skipped+len(page.Skipped)
+			}
+			if items != 30-len(null) || skipped != len(null) {
+				t.Errorf("%d items, %d left out", items, skipped)
+			}
+			r.put(func(x *githubtest.Repository) { x.Null = nil })
+			if items, _, _ := r.mustRead("reviews", nil); len(items) != 30 {
+				t.Errorf("then %d items", len(items))
+			}
+		})
 	}
 }
 
@@ -301,7 +339,8 @@ func TestANullReviewHoldsUpNoOther(t *testing.T) {
 	r := read(t)
 	r.server.Before(func(_ string, w http.ResponseWriter) bool {
 		_, _ = io.WriteString(w, `{"data":{"repository":{"pullRequests":{"edges":[{"cursor":"a","node":{"number":1,"url":"u","updatedAt":"2026-01-01T00:00:00Z",
-			"reviews":{"nodes":[null,{"url":"u#1","body":"Fine."}]}}}]}}}}`)
+			"reviews":{"nodes":[null,{"url":"u#1","body":"Fine."}]}}}]}}},
+			"errors":[{"message":"Something went wrong.","path":["repository","pullRequests","edges",0,"node","reviews","nodes",0]}]}`)
 		return true
 	})
 	if items, _, _ := r.mustRead("reviews", nil); len(items) != 1 {

@@ -28,6 +28,7 @@ type Repository struct {
 	Reviews  []Comment
 	Verdicts []Review // which REST calls reviews
 	Slow     []int    // numbers of pull requests whose verdicts GraphQL fails to return
+	Null     []int    // numbers of pull requests that GraphQL fails to return
 	Branch   string   // the default branch
 	Commits  []Commit // the last one is the head of Branch
 	Missing  bool     // it is no longer visible

@@ -67,8 +67,8 @@ func (s *Server) graphQL(w http.ResponseWriter, q *http.Request) {
 			return
 		}
 		if !strings.Contains(body.Query, "reviews(") {
-			pulls, _ := r.pulls(v.After, v.First, false)
-			answerData(w, map[string]any{"pullRequests": pulls})
+			pulls, _, failed := r.pulls(v.After, v.First, false)
+			answerData(w, map[string]any{"pullRequests": pulls}, failed...)
 			return
 		}
 		if !strings.Contains(body.Query, "states:[APPROVED,CHANGES_REQUESTED,COMMENTED,DISMISSED]") { // else it returns drafts
@@ -88,28 +88,37 @@ func (s *Server) graphQL(w http.ResponseWriter, q *http.Request) {
 			answerData(w, map[string]any{"pullRequest": map[string]any{"reviews": r.reviews(v.Number, v.After, 100)}})
 			return
 		}
-		pulls, slow := r.pulls(v.After, v.First, true)
+		pulls, slow, failed := r.pulls(v.After, v.First, true)
 		if slow {
 			refuse(w, http.StatusBadGateway, "This took too long.")
 			return
 		}
-		answerData(w, map[string]any{"pullRequests": pulls})
+		answerData(w, map[string]any{"pullRequests": pulls}, failed...)
 	})
 }
 
-func answerData(w http.ResponseWriter, repository any) {
-	answer(w, map[string]any{"data": map[string]any{"repository": repository}})
+func answerData(w http.ResponseWriter, repository any, failed ...any) {
+	reply := map[string]any{"data": map[string]any{"repository": repository}}
+	if len(failed) > 0 {
+		reply["errors"] = failed
+	}
+	answer(w, reply)
 }
 
-// pulls returns a page of the pull requests, the one that changed last first, and whether the verdicts on one of them are slow. A cursor is
-// the time and number of one, as GitHub's is.
-func (r *Repository) pulls(after string, first int, reviews bool) (page any, slow bool) {
+// pulls returns a page of the pull requests, the one that changed last first, whether the verdicts on one of them are slow, and the errors
+// for those that are null. A cursor is the time and number of one, as GitHub's is.
+func (r *Repository) pulls(after string, first int, reviews bool) (page any, slow bool, failed []any) {
 	pulls := slices.DeleteFunc(slices.Clone(r.Issues), func(i Issue) bool { return i.Pull == nil })
 	slices.SortFunc(pulls, func(a, b Issue) int { return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), b.Number-a.Number) })
 	cursor := func(i Issue) string { return fmt.Sprintf("%020d %09d", i.UpdatedAt.Unix(), i.Number) }
 	pulls = slices.DeleteFunc(pulls, func(i Issue) bool { return after != "" && cursor(i) >= after })
 	edges := []any{}
-	for _, i := range pulls[:min(first, len(pulls))] {
+	for n, i := range pulls[:min(first, len(pulls))] {
+		if slices.Contains(r.Null, i.Number) {
+			edges = append(edges, map[string]any{"cursor": cursor(i), "node": nil})
+			failed = append(failed, map[string]any{"message": "Something went wrong.", "path": []any{"repository", "pullRequests", "edges", n, "node"}})
+			continue
+		}
 		node := map[string]any{"number": i.Number, "url": i.HTMLURL, "updatedAt": i.UpdatedAt}
 		if reviews {
 			node["reviews"] = r.reviews(i.Number, "", 25)
@@ -117,7 +126,7 @@ func (r *Repository) pulls(after string, first int, reviews bool) (page any, slo
 		}
 		edges = append(edges, map[string]any{"cursor": cursor(i), "node": node})
 	}
-	return map[string]any{"edges": edges, "pageInfo": map[string]any{"hasNextPage": len(pulls) > first}}, slow
+	return map[string]any{"edges": edges, "pageInfo": map[string]any{"hasNextPage": len(pulls) > first}}, slow, failed
 }
 
 // reviews returns a page of the reviews of a pull request, oldest first.

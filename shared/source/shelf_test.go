@@ -39,17 +39,17 @@ type shelf struct {
 	changed map[string][]string     // uris of changes, by part
 	removed map[string][]string
 	exact   bool
-	hide    map[string]bool    // uris that exist but are not listed
-	unsaid  map[string]bool    // uris of which IsDeleted fails
-	during  func(first bool)   // called with each page of a reading; nil: nothing
-	ask     func() error       // called by IsDeleted; nil: nothing
-	lost    bool               // the next checkpoint is answered with ErrFullScanNeeded
-	notice  *source.SyncError  // on every page of part a
-	token   string             // that it was last read with
-	before  []string           // Access.Before of each reading of part a
-	labels  map[string]string  // by uri
-	edited  time.Time          // when all items were changed; zero: unknown
-	made    func(*source.Item) // changes each item that is read; nil: nothing
+	hide    map[string]bool             // uris that exist but are not listed
+	unsaid  map[string]bool             // uris of which IsDeleted fails
+	during  func(first bool)            // called with each page of a reading; nil: nothing
+	ask     func(context.Context) error // called by IsDeleted; nil: nothing
+	lost    bool                        // the next checkpoint is answered with ErrFullScanNeeded
+	notice  *source.SyncError           // on every page of part a
+	token   string                      // that it was last read with
+	before  []string                    // Access.Before of each reading of part a
+	labels  map[string]string           // by uri
+	edited  time.Time                   // when all items were changed; zero: unknown
+	made    func(*source.Item)          // changes each item that is read; nil: nothing
 }
 
 func newShelf() *shelf {
@@ -78,12 +78,12 @@ func (p *shelf) PartContains(s source.Settings, part, uri string) bool {
 	return strings.HasPrefix(uri, "https://"+cmp.Or(s.Text("host"), "shelf.test")+"/"+part+"/")
 }
 
-func (p *shelf) IsDeleted(_ context.Context, _ source.Access, part, uri string) (bool, error) {
+func (p *shelf) IsDeleted(ctx context.Context, _ source.Access, part, uri string) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, uri)
 	if p.ask != nil {
-		if err := p.ask(); err != nil {
+		if err := p.ask(ctx); err != nil {
 			return false, err
 		}
 	}

@@ -132,8 +132,8 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 			return r.askAgain(ctx, part, failed, e.URI, &SyncError{Code: Unreadable, Detail: "The provider does not say what is deleted."})
 		}
 		begun := time.Now()
-		if lost := r.hold(ctx, func() { gone, err = r.Connector.IsDeleted(ctx, r.access, part, e.URI) }); lost != nil {
-			return lost
+		if gone, err = r.ask(ctx, part, e.URI); errors.Is(err, errLeaseLost) {
+			return err
 		}
 		var failure *SyncError
 		if errors.As(err, &failure) && !failure.AllParts && failure.RetryAt.IsZero() {
@@ -170,6 +170,24 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 		return ErrUnfinished
 	}
 	return nil
+}
+
+// ask asks the provider whether an item is deleted, and limits the time: a question may take several requests, and a run that waits for
+// one until its deadline has nothing to save.
+func (r *syncRun) ask(ctx context.Context, part, uri string) (gone bool, err error) {
+	most := firstTime
+	if deadline, ends := ctx.Deadline(); ends && !r.progressed {
+		most = min(most, time.Until(deadline)-stopBefore)
+	}
+	timed, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	if lost := r.hold(ctx, func() { gone, err = r.Connector.IsDeleted(timed, r.access, part, uri) }); lost != nil {
+		return false, lost
+	}
+	if err != nil && ctx.Err() == nil && errors.Is(timed.Err(), context.DeadlineExceeded) {
+		err = &SyncError{Code: Unreadable, Detail: "The provider does not say in time whether " + uri + " is deleted.", Cause: err}
+	}
+	return gone, err
 }
 
 // askAgain notes that the provider failed to say whether an item is deleted. The next sync asks again before it reads

@@ -28,7 +28,28 @@ func (o outcome) result() outcome { return o }
 type historyReply struct {
 	outcome
 	Messages []Message `json:"messages"`
+	More     bool      `json:"has_more"`
 	Limited  bool      `json:"is_limited"`
+}
+
+// check returns an error for a reply, after the cursor before, that is not the page that it should be: what a whole history lacks is removed.
+func (h historyReply) check(before string) error {
+	if h.Messages == nil || h.More && h.Metadata.Cursor == "" && !h.Limited {
+		return incomplete("a list without all of its members")
+	}
+	return h.advances(before)
+}
+
+// advances returns an error if the page after o would be the one after before, which would never end.
+func (o outcome) advances(before string) error {
+	if before != "" && o.Metadata.Cursor == before {
+		return incomplete("the same page twice")
+	}
+	return nil
+}
+
+func incomplete(what string) error {
+	return &source.SyncError{Code: source.Unreadable, Detail: "Slack sent " + what + "."}
 }
 
 type membersReply struct {
@@ -167,6 +188,9 @@ func (r *reading) readUsers(ctx context.Context) error {
 		}
 		for _, u := range reply.Members {
 			d.names[u.ID], d.emails[u.ID] = u.name(), u.Profile.Email
+		}
+		if err := reply.advances(cursor); err != nil {
+			return err
 		}
 		if cursor = reply.Metadata.Cursor; cursor == "" {
 			break

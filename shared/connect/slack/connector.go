@@ -91,6 +91,17 @@ type checkpoint struct {
 	Readers uint64   `json:"readers,omitempty"` // hash of who reads a private channel
 }
 
+// again returns the checkpoint p for reading the list that it is in from the begin: the replies of a thread, or the history.
+func (p checkpoint) again() checkpoint {
+	if len(p.Threads) > 0 {
+		p.Threads = slices.Clone(p.Threads)
+		p.Threads[0].Cursor = ""
+		return p
+	}
+	p.Cursor, p.Begun, p.Newest = "", false, ""
+	return p
+}
+
 // thread is a thread whose replies are to be read.
 type thread struct {
 	TS     string `json:"ts"`
@@ -164,7 +175,7 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 	if p.Since != "" && !p.Begun && !p.Retried { // a full scan reads them anyway
 		p.Retried, p.Retry = true, slices.Clone(r.before.Failed)
 	}
-	for {
+	for resumed := true; ; resumed = false {
 		var messages []Message
 		var err error
 		page := source.SyncPage{Notice: r.notice}
@@ -183,6 +194,10 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			messages, err = r.replies(ctx, &p)
 		default:
 			messages, err = r.history(ctx, &p)
+		}
+		if resumed && isCode(err, "invalid_cursor") { // it has expired
+			p = p.again()
+			continue
 		}
 		if err != nil {
 			return err
@@ -221,6 +236,9 @@ func (r *reading) history(ctx context.Context, p *checkpoint) ([]Message, error)
 		q.Set("cursor", p.Cursor)
 	}
 	reply, err := call[historyReply](ctx, r, "conversations.history?"+q.Encode())
+	if err == nil {
+		err = reply.check(p.Cursor)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -248,6 +266,9 @@ func (r *reading) replies(ctx context.Context, p *checkpoint) ([]Message, error)
 		q.Set("cursor", first.Cursor)
 	}
 	reply, err := call[historyReply](ctx, r, "conversations.replies?"+q.Encode())
+	if err == nil {
+		err = reply.check(first.Cursor)
+	}
 	if err != nil && !isCode(err, "thread_not_found") { // deleted in the meantime
 		return nil, err
 	}
@@ -299,6 +320,9 @@ func (r *reading) readReaders(ctx context.Context, p *checkpoint) (changed bool,
 			} else {
 				unknown++
 			}
+		}
+		if err := reply.advances(cursor); err != nil {
+			return false, err
 		}
 		if cursor = reply.Metadata.Cursor; cursor == "" {
 			break

@@ -38,6 +38,9 @@ func (r *reading) list(ctx context.Context, at []byte, yield func(source.SyncPag
 		if p.Cursor != "" && isCode(err, "invalid_cursor") {
 			return source.ErrFullScanNeeded // it has expired
 		}
+		if err == nil {
+			err = reply.advances(p.Cursor)
+		}
 		if err != nil {
 			return err
 		}

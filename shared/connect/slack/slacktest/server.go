@@ -74,6 +74,7 @@ type Server struct {
 	Limited  string            // a method that may not be called for an hour
 	Broken   bool              // no file can be downloaded
 	Failing  string            // a method that fails
+	Expired  bool              // cursors are no longer valid
 	Before   func(n int, w http.ResponseWriter) (answered bool)
 	requests []string
 }
@@ -202,6 +203,8 @@ func (s *Server) reply(method string, q *http.Request) map[string]any {
 		return map[string]any{"ok": true, "channel": c}
 	case !c.Member:
 		return refused("not_in_channel")
+	case s.Expired && query.Get("cursor") != "":
+		return refused("invalid_cursor")
 	case method == "conversations.members":
 		return map[string]any{"ok": true, "members": c.Members, "response_metadata": map[string]string{"next_cursor": ""}}
 	}
@@ -252,7 +255,7 @@ func (s *Server) list(types, cursor string) map[string]any {
 
 // page replies with the messages after oldest, from the one that cursor names.
 func (s *Server) page(all []Message, oldest, cursor string, limited bool) map[string]any {
-	all = slices.DeleteFunc(slices.Clone(all), func(m Message) bool { return m.TS <= oldest })
+	all = slices.DeleteFunc(append([]Message{}, all...), func(m Message) bool { return m.TS <= oldest }) // never null
 	begin, _ := strconv.Atoi(cursor)
 	end := min(begin+s.PerPage, len(all))
 	next := ""

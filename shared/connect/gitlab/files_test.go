@@ -3,6 +3,8 @@ package gitlab_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -119,5 +121,23 @@ func TestAWikiIsReadWhenItChanges(t *testing.T) {
 	r.put(func(p *gitlabtest.Project) { p.Wiki[0].Content = "Changed." })
 	if uris, _, _ := r.must("wiki", first); len(uris) != 59 {
 		t.Errorf("after a change: %d", len(uris))
+	}
+}
+
+// TestAWikiThatIsNoListRemovesNothing: a whole wiki is exact.
+func TestAWikiThatIsNoListRemovesNothing(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{"null", "{}", `{"message":"try later"}`, `"x"`, ""} {
+		r := read(t)
+		r.server.Before(func(path string, w http.ResponseWriter) bool {
+			if strings.Contains(path, "wikis") {
+				_, _ = io.WriteString(w, body)
+			}
+			return strings.Contains(path, "wikis")
+		})
+		var failed *source.SyncError
+		if _, _, end, err := r.part("wiki", nil); !errors.As(err, &failed) || failed.Code != source.Unreadable || end.Exact {
+			t.Errorf("%q: %+v, %v", body, end, err)
+		}
 	}
 }

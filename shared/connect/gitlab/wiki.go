@@ -39,7 +39,7 @@ func (s *session) readWiki(ctx context.Context, p checkpoint, whole bool, yield 
 		Title   string `json:"title"`
 		Content string `json:"content"`
 	}
-	if err := json.Unmarshal(text, &all); err != nil {
+	if err := json.Unmarshal(text, &all); err != nil || all == nil { // what a whole wiki lacks is removed
 		return &source.SyncError{Code: source.Unreadable, Detail: "GitLab sent no list of wiki pages.", Cause: err}
 	}
 	readers, err := s.readers(ctx, false, nil)

@@ -46,7 +46,7 @@ func (s *session) list(ctx context.Context, cursor string) (results, error) {
 	if err == nil {
 		err = s.api.TooMany(len(all.Results), perList)
 	}
-	if err == nil && all.More && all.Cursor == "" {
+	if err == nil && all.More && (all.Cursor == "" || all.Cursor == cursor) {
 		err = &source.SyncError{Code: source.Unreadable, Detail: "Notion sent a list without its continuation."}
 	}
 	return all, err

@@ -23,11 +23,18 @@ type restriction struct {
 	Restrictions struct {
 		User struct {
 			Results []atlassian.User `json:"results"`
+			Size    int              `json:"size"`
 		} `json:"user"`
 		Group struct {
 			Results []group `json:"results"`
+			Size    int     `json:"size"`
 		} `json:"group"`
 	} `json:"restrictions"`
+}
+
+// isComplete reports whether r has both lists. Without one, nobody in the other does not mean everybody.
+func (r *restriction) isComplete() bool {
+	return r.Restrictions.User.Results != nil && r.Restrictions.Group.Results != nil
 }
 
 type group struct {
@@ -46,7 +53,8 @@ func (d *directory) audienceOf(r *restriction) atlassian.Audience {
 		d.GroupIDs[g.Name] = g.ID
 		a.AddGroup(g.Name)
 	}
-	if len(r.Restrictions.User.Results)+len(r.Restrictions.Group.Results) == 0 {
+	users, groups := r.Restrictions.User, r.Restrictions.Group
+	if len(users.Results)+len(groups.Results)+users.Size+groups.Size == 0 { // those that the account of the token may not see have a size
 		return atlassian.Everyone()
 	}
 	return a
@@ -205,7 +213,7 @@ func (r *reading) prepare(ctx context.Context, found []content, about map[id]con
 
 // learn remembers the restrictions that came with a page.
 func (r *reading) learn(p content) {
-	if p.Restrictions != nil && p.Restrictions.Read != nil {
+	if p.Restrictions != nil && p.Restrictions.Read != nil && p.Restrictions.Read.isComplete() {
 		r.restricted[p.ID] = r.audienceOf(p.Restrictions.Read)
 	}
 }
@@ -223,6 +231,9 @@ func (r *reading) readRestriction(ctx context.Context, page id) error {
 			"/rest/api/content/"+string(page)+"/restriction/byOperation/read", url.Values{"expand": {"restrictions.user,restrictions.group"}})
 		if invisible = atlassian.Invisible(err); invisible {
 			return nil
+		}
+		if err == nil && !one.isComplete() {
+			return &source.SyncError{Code: source.Unreadable, Detail: "Confluence sent no restrictions of page " + string(page) + "."}
 		}
 		return err
 	})

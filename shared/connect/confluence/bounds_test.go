@@ -19,9 +19,10 @@ import (
 func TestAListOfMoreThanWasAskedForIsRefused(t *testing.T) {
 	t.Parallel()
 	for n, refused := range map[int]bool{50: false, 51: true} {
+		nobody := map[string]any{"user": map[string]any{"results": []any{}}, "group": map[string]any{"results": []any{}}}
 		var found []any
 		for i := range n {
-			found = append(found, map[string]any{"id": fmt.Sprint(i), "type": "page", "restrictions": map[string]any{"read": map[string]any{}}})
+			found = append(found, map[string]any{"id": fmt.Sprint(i), "type": "page", "restrictions": map[string]any{"read": map[string]any{"restrictions": nobody}}})
 		}
 		server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			reply := map[string]any{"id": 1, "key": "ENG"}

@@ -89,7 +89,7 @@ func (r *commentReaders) of(ctx context.Context, c comment) (*access.Names, erro
 	if c.Visibility != nil {
 		limit.visibility = *c.Visibility
 	}
-	if limit == (commentLimit{}) {
+	if c.Visibility == nil && !limit.internal {
 		return r.all, nil
 	}
 	if known, ok := r.some[limit]; ok {

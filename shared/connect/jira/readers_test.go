@@ -63,6 +63,7 @@ func TestItemsAreReadByThoseWhoReadThemThere(t *testing.T) {
 		{name: "a comment for an unknown group", change: comment(jiratest.Comment{Group: "deleted"}), of: "#comment-5"},
 		{name: "a comment for a role", change: comment(jiratest.Comment{Role: "Managers"}), of: "#comment-5", users: []string{"lead"}},
 		{name: "a comment for an unknown role", change: comment(jiratest.Comment{Role: "Deleted"}), of: "#comment-5"},
+		{name: "a comment for who is not named", change: comment(jiratest.Comment{Limited: true}), of: "#comment-5"},
 		{name: "an internal comment", change: func(s *site) {
 			browse(holders{{Type: "projectLead"}, {Type: "reporter"}}...)(s)
 			comment(jiratest.Comment{Internal: true})(s)

@@ -3,6 +3,7 @@ package slack
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"maps"
 	"net/url"
@@ -81,6 +82,15 @@ type about struct {
 	Archived bool   `json:"is_archived"`
 }
 
+// UnmarshalJSON decodes c, which is private unless Slack says that it is not.
+func (c *about) UnmarshalJSON(text []byte) error {
+	type plain about
+	known := plain{Private: true}
+	err := json.Unmarshal(text, &known)
+	*c = about(known)
+	return err
+}
+
 // refusal is a reply of Slack that is an error.
 type refusal struct {
 	code   string
@@ -146,6 +156,9 @@ func plain(text string) string {
 func (r *reading) join(ctx context.Context) (about, error) {
 	reply, err := call[channelReply](ctx, r, "conversations.info?channel="+url.QueryEscape(r.channel))
 	c := reply.Channel
+	if err == nil && c.ID == "" {
+		err = incomplete("nothing about the channel")
+	}
 	if err != nil || c.Member {
 		return c, err
 	}

@@ -37,7 +37,10 @@ func spaceID(key string) string {
 	return strconv.Itoa(int(sum.Sum32()))
 }
 
-func (s *Server) restrictions(p *Page) map[string]any {
+func (s *Server) restrictions(p *Page, without bool) map[string]any {
+	if without {
+		return map[string]any{"operation": "read", "_expandable": map[string]string{"restrictions": ""}}
+	}
 	users, groups := []any{}, []any{}
 	for _, u := range p.Users {
 		users = append(users, s.person(u))
@@ -46,13 +49,13 @@ func (s *Server) restrictions(p *Page) map[string]any {
 		groups = append(groups, groupOf(g))
 	}
 	return map[string]any{"operation": "read", "restrictions": map[string]any{
-		"user":  map[string]any{"results": users, "start": 0, "limit": 200, "size": len(users)},
+		"user":  map[string]any{"results": users, "start": 0, "limit": 200, "size": len(users) + p.Unseen},
 		"group": map[string]any{"results": groups, "start": 0, "limit": 200, "size": len(groups)}}}
 }
 
 func (s *Server) restriction(w http.ResponseWriter, r *http.Request) {
 	if p := s.page(r); p != nil && s.visible(p) {
-		atlassiantest.Answer(w, s.restrictions(p))
+		atlassiantest.Answer(w, s.restrictions(p, p.Silent))
 		return
 	}
 	atlassiantest.Refuse(w, http.StatusNotFound, "No content found with this id.")

@@ -40,6 +40,9 @@ type Page struct {
 	Changed time.Time
 	Users   []string // who may read it besides Groups; both empty: no restriction
 	Groups  []string
+	Unseen  int  // users who may read it too, whom the account may not see
+	Sparse  bool // searches do not return who may read it
+	Silent  bool // nor does a request for that
 	Trashed bool
 	Missed  bool // the search does not find it
 	Hidden  bool // the account may not view it
@@ -240,7 +243,7 @@ func (s *Server) content(r *http.Request, p *Page) map[string]any {
 		c["container"] = map[string]any{"id": json.Number(strconv.Itoa(on.ID)), "type": "page", "title": on.Title}
 	}
 	if atlassiantest.Expanded(r, "restrictions") {
-		c["restrictions"] = map[string]any{"read": s.restrictions(p)}
+		c["restrictions"] = map[string]any{"read": s.restrictions(p, p.Sparse)}
 	}
 	return c
 }

@@ -45,6 +45,8 @@ type Comment struct {
 	Text  string
 	Role  string // who may read it; empty: not limited
 	Group string
+	// Limited means that it is limited in a way that Jira does not name.
+	Limited bool
 	// Internal means that Service Management hides it from customers.
 	Internal bool
 	At       time.Time
@@ -226,6 +228,8 @@ func (s *Server) commentOf(c Comment) map[string]any {
 	out := map[string]any{"id": strconv.Itoa(c.ID), "body": s.body(c.Text), "author": s.person("grace"), "updateAuthor": s.person("grace"),
 		"created": c.At.Format(timeForm), "updated": c.At.Format(timeForm), "jsdPublic": !c.Internal}
 	switch {
+	case c.Limited:
+		out["visibility"] = map[string]string{}
 	case c.Role != "":
 		out["visibility"] = map[string]string{"type": "role", "value": c.Role}
 	case c.Group != "":

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"docent/shared/fetch"
 	"docent/shared/source"
@@ -66,7 +68,34 @@ type decoder struct {
 
 func newDecoder(r io.Reader) *decoder {
 	token := &boundedReader{in: r, err: &source.SyncError{Code: source.TooLarge, Detail: "The sitemap has a tag or a text of more than 1 MB."}}
-	return &decoder{xml: xml.NewDecoder(token), token: token}
+	d := &decoder{xml: xml.NewDecoder(token), token: token}
+	d.xml.CharsetReader = utf8Of
+	return d
+}
+
+// utf8Of returns the text of in, in the set of characters that a sitemap names, as UTF-8. The protocol allows only that, but sites name
+// others, or spell it in another way. The URLs are ASCII in all of these.
+func utf8Of(name string, in io.Reader) (io.Reader, error) {
+	switch strings.ToLower(name) {
+	case "utf8", "us-ascii", "ascii":
+		return in, nil
+	case "iso-8859-1", "iso8859-1", "latin1", "windows-1252":
+		return latin1{in}, nil
+	}
+	return nil, fmt.Errorf("the set of characters %q", name)
+}
+
+// latin1 is a text in ISO 8859-1, read as UTF-8.
+type latin1 struct{ io.Reader }
+
+func (l latin1) Read(b []byte) (int, error) {
+	raw := make([]byte, len(b)/2) // each byte becomes at most two
+	n, err := l.Reader.Read(raw)
+	out := b[:0]
+	for _, c := range raw[:n] {
+		out = utf8.AppendRune(out, rune(c))
+	}
+	return len(out), err
 }
 
 // boundedReader returns err once left bytes were read.

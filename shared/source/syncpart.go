@@ -97,6 +97,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 		access.Failed, access.tries = slices.Clone(p.Failed), t
 	}
 	access.Before, access.Stored = p.Before, r.stored
+	passed := passedPages{}
 	for page, err := range r.held(ctx, r.Connector.Read(ctx, access, part, p.Checkpoint)) {
 		if errors.Is(err, errLeaseLost) {
 			return err
@@ -106,6 +107,9 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 		}
 		if len(page.Checkpoint) > MaxCheckpoint {
 			return fmt.Errorf("the checkpoint of %s has %d bytes", part, len(page.Checkpoint))
+		}
+		if !page.Last && passed.comesBack(page.Checkpoint) {
+			return &SyncError{Code: Unreadable, Detail: "The provider sent pages that lead back to an earlier one."}
 		}
 		if page.Readers != nil {
 			p.Checkpoint, p.Readers, p.Narrow = page.Checkpoint, page.Readers, page.Narrow

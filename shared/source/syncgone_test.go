@@ -1,0 +1,40 @@
+package source_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"docent/shared/source"
+)
+
+// TestAQuestionThatIsNeverAnsweredHoldsUpNothing: a run that waits for the answer ends before its deadline, says so, and after an hour
+// changes are read again.
+func TestAQuestionThatIsNeverAnsweredHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	for name, turn := range map[string]time.Duration{"long turns": 4 * time.Minute, "short turns": 50 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLibrary(t, newShelf())
+			l.mustSync()
+			for _, uri := range uris("a", 7) {
+				l.shelf.hide[uri] = true
+			}
+			l.shelf.ask = func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+			l.clock.Advance(25 * time.Hour)
+			for run := 0; code(l.shown()) != source.ItemRejected; run++ {
+				ctx, cancel := context.WithTimeout(t.Context(), turn)
+				if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); err != nil && !errors.Is(err, source.ErrUnfinished) || run > 8 {
+					t.Fatalf("%s: run %d: %v", name, run, err)
+				}
+				cancel()
+				l.clock.Advance(20 * time.Minute)
+			}
+			l.shelf.changed["a"] = []string{"https://shelf.test/a/8"}
+			l.mustSync()
+			l.wantItems(slices.Insert(slices.Clone(everything), 7, "a/8")...)
+		})
+	}
+}

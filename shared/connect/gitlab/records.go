@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,40 +39,10 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yie
 		if err != nil {
 			return err
 		}
-		begun, start := p.Since, s.Now()
-		var page source.SyncPage
-		var first error // the first failure of a record that has not failed before; the others are still tried, to find all that fail
-		asked := 0
-		for i, r := range records {
-			if r.UpdatedAt.Equal(p.Since) && slices.Contains(p.Read, r.Number) {
-				continue // read before, and not changed since
-			}
-			if err := s.add(ctx, &page, r); source.IsOfOne(err) {
-				first = cmp.Or(first, err)
-				continue
-			} else if err != nil {
-				return err
-			}
-			if p.pass(r, s.Now()); r.Confidential && !p.Confidential {
-				p.Confidential = true
-				if p.Readers, err = s.fingerprint(ctx, true); err != nil {
-					return err
-				}
-			}
-			if r.Notes > 0 {
-				asked++
-			}
-			slow := len(page.Failed) > 0 || s.Now().Sub(start) >= source.LongPage // a failure may have taken a minute
-			if first == nil && (asked == notesAPage || slow) && i+1 < len(records) {
-				page.Checkpoint = source.EncodeCheckpoint(p)
-				if !yield(page) {
-					return source.ErrStopped
-				}
-				page, asked, start = source.SyncPage{}, 0, s.Now()
-			}
-		}
-		if first != nil {
-			return first
+		begun := p.Since
+		page, err := s.addAll(ctx, &p, records, yield)
+		if err != nil {
+			return err
 		}
 		switch {
 		case more && p.Since.Equal(begun):
@@ -94,48 +62,39 @@ func (s *session) readRecords(ctx context.Context, p checkpoint, whole bool, yie
 	}
 }
 
-// retry reads the records that earlier syncs could not read.
-func (s *session) retry(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
-	untried := p
-	untried.Retried = false // what is read until then need not be tried again
-	var page source.SyncPage
-	for _, uri := range s.access.Failed {
-		if len(page.Items) >= retriesAPage {
-			if page.Checkpoint = source.EncodeCheckpoint(untried); !yield(page) {
-				return source.ErrStopped
+// addAll returns a page with records, moves p behind them, and yields them in parts if they take long.
+func (s *session) addAll(ctx context.Context, p *checkpoint, records []record, yield func(source.SyncPage) bool) (page source.SyncPage, err error) {
+	var first error // the first failure of a record that has not failed before; the others are still tried, to find all that fail
+	asked, start := 0, s.Now()
+	for i, r := range records {
+		if r.UpdatedAt.Equal(p.Since) && slices.Contains(p.Read, r.Number) {
+			continue // read before, and not changed since
+		}
+		if err := s.add(ctx, &page, r); source.IsOfOne(err) {
+			first = cmp.Or(first, err)
+			continue
+		} else if err != nil {
+			return page, err
+		}
+		if p.pass(r, s.Now()); r.Confidential && !p.Confidential {
+			p.Confidential = true
+			if p.Readers, err = s.fingerprint(ctx, true); err != nil {
+				return page, err
 			}
-			page = source.SyncPage{}
 		}
-		number, err := strconv.Atoi(path.Base(uri))
-		if err != nil {
-			continue
+		if r.Notes > 0 {
+			asked++
 		}
-		var r record
-		gone := false
-		leftOut, err := s.access.Try(ctx, uri, func(ctx context.Context) (err error) {
-			if r, _, err = rest.Get[record](ctx, s.api, "/"+s.kind+"/"+strconv.Itoa(number)); isGone(err) {
-				gone, err = true, nil
+		slow := len(page.Failed) > 0 || s.Now().Sub(start) >= source.LongPage // a failure may have taken a minute
+		if first == nil && (asked == notesAPage || slow) && i+1 < len(records) {
+			page.Checkpoint = source.EncodeCheckpoint(*p)
+			if !yield(page) {
+				return page, source.ErrStopped
 			}
-			return err
-		})
-		switch {
-		case gone: // the next full scan asks whether it is deleted
-			page.Unread = append(page.Unread, uri)
-			continue
-		case leftOut:
-			page.Failed = append(page.Failed, source.FailedAgain(uri, "GitLab does not return it"))
-			continue
-		case err == nil:
-			err = s.add(ctx, &page, r)
-		}
-		if err != nil {
-			return err
+			page, asked, start = source.SyncPage{}, 0, s.Now()
 		}
 	}
-	if page.Checkpoint = source.EncodeCheckpoint(p); !yield(page) {
-		return source.ErrStopped
-	}
-	return nil
+	return page, first
 }
 
 // add adds a record to page, unless it was deleted in the meantime. If its comments fail again, everything else that is
@@ -206,40 +165,6 @@ func nextPage(header http.Header, page, n int) int {
 	return page + 1
 }
 
-// notesOf returns the public comments on a record, until their texts exceed maxText. unread means that reading them has
-// failed again.
-func (s *session) notesOf(ctx context.Context, r record) (all []note, unread bool, err error) {
-	if r.Notes == 0 {
-		return nil, false, nil
-	}
-	size := 0
-	for page := 1; page > 0 && len(all) < maxNotes && size <= maxText; {
-		var some []note
-		var header http.Header
-		var gone error
-		unread, err := s.access.Try(ctx, s.uri(r.Number), func(ctx context.Context) (err error) {
-			some, header, err = rest.Get[[]note](ctx, s.api, fmt.Sprintf("/%s/%d/notes?activity_filter=only_comments&order_by=created_at&sort=asc&per_page=%d&page=%d", s.kind, r.Number, perPage, page))
-			var failed *source.SyncError
-			if isGone(err) {
-				gone, err = err, nil
-			} else if errors.As(err, &failed) {
-				failed.Detail = fmt.Sprintf("the comments on %s %d: %s", s.noun(), r.Number, failed.Detail)
-			}
-			return err
-		})
-		if err = cmp.Or(err, gone); unread || err != nil {
-			return nil, unread, err
-		}
-		for _, n := range some {
-			if !n.System && !n.Internal && !n.Confidential {
-				all, size = append(all, n), size+len(n.Body)
-			}
-		}
-		page = nextPage(header, page, len(some))
-	}
-	return all, false, nil
-}
-
 // isGone reports whether err says that GitLab has no such record.
 func isGone(err error) bool {
 	var failed *source.SyncError
@@ -256,35 +181,3 @@ func (s *session) noun() string {
 // uri returns the URI of a record. It has the project's path in the settings, so that a
 // renamed project keeps its items.
 func (s *session) uri(number int) string { return s.html + s.kind + "/" + strconv.Itoa(number) }
-
-// folders are the folders of the parts in URIs.
-var folders = map[string]string{issues: "issues/", merges: "merge_requests/", wiki: "wikis/", files: "blob/"}
-
-// PartContains reports whether the item of uri belongs to a part.
-func (c *Connector) PartContains(settings source.Settings, part, uri string) bool {
-	s, err := c.open(source.Access{Settings: settings}, part)
-	return err == nil && strings.HasPrefix(uri, s.html+folders[s.kind])
-}
-
-// IsDeleted asks GitLab for one issue or merge request. It is never called for a wiki
-// page or a file, because their full scans are exact.
-func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri string) (bool, error) {
-	s, err := c.open(a, part)
-	if err != nil {
-		return false, err
-	}
-	number, err := strconv.Atoi(path.Base(uri))
-	if err != nil || uri != s.uri(number) {
-		return false, nil // not a URI of GitLab, so GitLab cannot be asked
-	}
-	_, _, err = rest.Get[struct{}](ctx, s.api, "/"+s.kind+"/"+strconv.Itoa(number))
-	var failed *source.SyncError
-	if err == nil || !errors.As(err, &failed) || failed.Code != source.NotThere {
-		return false, err
-	}
-	// If the project cannot be read either, the record may still exist.
-	if _, _, err := rest.Get[about](ctx, s.api, ""); err != nil {
-		return false, fmt.Errorf("read the project: %w", err)
-	}
-	return true, nil
-}

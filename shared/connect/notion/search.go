@@ -3,7 +3,6 @@ package notion
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -115,73 +114,6 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 	}
 }
 
-// retry reads the pages that Notion refused in the sync before. A full scan lists them
-// anyway.
-func (s *session) retry(ctx context.Context, p *checkpoint, yield func(source.SyncPage) bool) error {
-	if p.Full || p.Cursor != "" || len(p.Again) == 0 {
-		return nil
-	}
-	var page source.SyncPage
-	var untried []string
-	begun := time.Now()
-	for _, id := range p.Again {
-		if slices.Contains(p.Passed, id) {
-			continue
-		}
-		if time.Since(begun) > retryTime {
-			untried = append(untried, id)
-			continue
-		}
-		o, err := inTime(ctx, func(ctx context.Context) (object, error) { return s.object(ctx, "pages", id) })
-		var failed *source.SyncError
-		if errors.As(err, &failed) && (failed.Code == source.NotThere || failed.Code == source.Refused) {
-			continue // a full scan finds out what became of it
-		}
-		if isUnreadable(err) && len(p.Failed) < maxAgain {
-			p.Failed, p.Passed = append(p.Failed, id), append(p.Passed, id)
-			continue
-		}
-		if err == nil {
-			_, err = s.pass(ctx, p, o, nil, &page)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	p.Failed, p.Passed = append(untried, p.Failed...), append(p.Passed, untried...) // the next sync begins with them
-	page.Checkpoint = source.EncodeCheckpoint(p)
-	if !yield(page) {
-		return source.ErrStopped
-	}
-	return nil
-}
-
-// inTime calls read, which requests a page that failed before, in a limited time, so that some of them that Notion never returns hold up
-// no other.
-func inTime[T any](ctx context.Context, read func(context.Context) (T, error)) (T, error) {
-	timed, cancel := context.WithTimeout(ctx, againTime)
-	defer cancel()
-	v, err := read(timed)
-	if err != nil && ctx.Err() == nil && timed.Err() != nil {
-		err = &source.SyncError{Code: source.Unreadable, Detail: "Notion did not return it in time.", Cause: err}
-	}
-	return v, err
-}
-
-// isUnreadable reports whether Notion failed to answer.
-func isUnreadable(err error) bool {
-	var failed *source.SyncError
-	return errors.As(err, &failed) && failed.Code == source.Unreadable
-}
-
-// leavesOut reports whether a page is left out for an error, and tried again by the next sync: Notion refuses it, or has failed to
-// return it before.
-func (p checkpoint) leavesOut(o object, err error) bool {
-	var failed *source.SyncError
-	return errors.As(err, &failed) && (failed.Code == source.Refused || failed.Code == source.TooLarge) ||
-		isUnreadable(err) && (p.Broken == o.ID || slices.Contains(p.Again, o.ID))
-}
-
 // knows reports whether an earlier sync has read o as it is, if o was shared then.
 func (p checkpoint) knows(o object) bool {
 	return !slices.Contains(p.Again, o.ID) && (o.Edited.Before(p.Since) || p.Known[short(o.ID)] == minutes(o.Edited))
@@ -200,72 +132,4 @@ func (s *session) storedOf(ctx context.Context, p checkpoint, all []object) (map
 		return nil, nil
 	}
 	return s.stored(ctx, uris)
-}
-
-// pass adds o to page, and to what p has passed. It reports whether it read its text.
-func (s *session) pass(ctx context.Context, p *checkpoint, o object, stored map[string]bool, page *source.SyncPage) (read bool, err error) {
-	inside := true
-	if len(s.roots) > 0 {
-		if inside, err = s.isBelow(ctx, o); err != nil {
-			return false, err
-		}
-	}
-	known := p.knows(o) && (!p.Full || stored[o.uri()])
-	switch {
-	case !inside || o.InTrash:
-		page.Removed = append(page.Removed, o.uri())
-	case known:
-		page.Unread = append(page.Unread, o.uri())
-	default:
-		var missed lack
-		text := func(ctx context.Context) (item *source.Item, err error) {
-			item, missed, err = s.item(ctx, o)
-			return item, err
-		}
-		var item *source.Item
-		if p.Broken == o.ID || slices.Contains(p.Again, o.ID) {
-			item, err = inTime(ctx, text)
-		} else {
-			item, err = text(ctx)
-		}
-		var failed *source.SyncError
-		switch {
-		case errors.As(err, &failed) && failed.Code == source.NotThere: // deleted or no longer shared in the meantime
-			page.Removed = append(page.Removed, o.uri())
-		case p.leavesOut(o, err):
-			missed = refused
-			page.Unread = append(page.Unread, o.uri())
-			page.Skipped = append(page.Skipped, source.SkippedItem{URI: o.uri(), Why: "Notion does not return its text"})
-		case err != nil:
-			if failed != nil {
-				failed.Detail = fmt.Sprintf("the page %q (%s): %s", o.title(), o.uri(), failed.Detail)
-			}
-			return false, err
-		default:
-			page.Items, read = append(page.Items, *item), true
-		}
-		switch {
-		case missed == refused && len(p.Failed) < maxAgain:
-			p.Failed = append(p.Failed, o.ID)
-		case missed == cut && s.cut == "":
-			s.cut = o.uri()
-		}
-	}
-	p.Passed = append(p.Passed, o.ID)
-	settled := known || s.Now().Sub(o.Edited) >= settledTime
-	if inside && settled && !o.Edited.Before(p.Begun.Add(-lookBack)) && len(p.Next) < maxKnown {
-		if p.Next == nil {
-			p.Next = edits{}
-		}
-		p.Next[short(o.ID)] = minutes(o.Edited)
-	}
-	return read, nil
-}
-
-// notice returns what the team's admins should know, or nil.
-func (s *session) notice() *source.SyncError {
-	if s.cut == "" {
-		return nil
-	}
-	return &source.SyncError{Code: source.TooLarge, Detail: "Notion returns only a part of " + s.cut + ". Divide the page."}
 }

@@ -72,8 +72,8 @@ func (e *statusError) wait(now time.Time) (time.Duration, bool) {
 	if seconds, err := strconv.Atoi(after); err == nil && seconds >= 0 && seconds < maxSeconds {
 		return time.Duration(seconds) * time.Second, true
 	}
-	if at, err := http.ParseTime(after); err == nil {
-		return max(at.Sub(now), time.Second), true
+	if at, err := http.ParseTime(after); err == nil && at.After(now) { // else the clock here is ahead
+		return at.Sub(now), true
 	}
 	secondary := strings.Contains(e.documentation, "secondary-rate-limits") || strings.Contains(e.documentation, "abuse-rate-limits") ||
 		strings.Contains(e.message, "secondary rate limit")

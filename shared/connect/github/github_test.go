@@ -235,6 +235,7 @@ func TestFailures(t *testing.T) {
 		{"secondary limit without a time", reply(403, nil, secondary), source.RateLimited, now.Add(time.Minute), true, false},
 		{"secondary limit by its message", reply(403, nil, `{"message":"You have exceeded a secondary rate limit. Please wait."}`), source.RateLimited, now.Add(time.Minute), true, false},
 		{"a date", reply(429, map[string]string{"Retry-After": reset.UTC().Format(http.TimeFormat)}, `{}`), source.RateLimited, reset, true, false},
+		{"a date that has passed", reply(429, map[string]string{"Retry-After": now.Add(-time.Hour).Format(http.TimeFormat)}, `{}`), source.RateLimited, now.Add(time.Minute), true, false},
 		{"no time", reply(429, map[string]string{"Retry-After": "5m"}, `{}`), source.RateLimited, now.Add(time.Minute), true, false},
 		{"nonsense", reply(403, map[string]string{"Retry-After": "99999999999"}, secondary), source.RateLimited, now.Add(time.Minute), true, false},
 		{"down for a while", reply(503, map[string]string{"Retry-After": "120"}, `{}`), source.RateLimited, now.Add(2 * time.Minute), true, false},

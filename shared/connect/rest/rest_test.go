@@ -43,6 +43,7 @@ func TestWhenALimitEnds(t *testing.T) {
 		"seconds":                     {429, "Retry-After", "90", in(90 * time.Second), source.RateLimited},
 		"a part of a second":          {429, "Retry-After", "30.5", in(30500 * time.Millisecond), source.RateLimited},
 		"a date":                      {429, "Retry-After", in(2 * time.Minute).Format(http.TimeFormat), in(2 * time.Minute), source.RateLimited},
+		"a date that has passed":      {429, "Retry-After", in(-time.Hour).Format(http.TimeFormat), in(time.Minute), source.RateLimited},
 		"nonsense":                    {429, "Retry-After", "-1e99", in(time.Minute), source.RateLimited},
 		"nothing":                     {429, "X-Other", "1", in(time.Minute), source.RateLimited},
 		"a reset in Unix seconds":     {429, "RateLimit-Reset", "1795262700", time.Unix(1795262700, 0), source.RateLimited},

@@ -50,8 +50,8 @@ func (e *StatusError) wait(now time.Time) (time.Duration, bool) {
 	if seconds, err := strconv.ParseFloat(after, 64); err == nil && seconds >= 0 && seconds < maxSeconds {
 		return max(time.Duration(seconds*float64(time.Second)), time.Second), true
 	}
-	if at, err := http.ParseTime(after); err == nil {
-		return max(at.Sub(now), time.Second), true
+	if at, err := http.ParseTime(after); err == nil && at.After(now) { // else the clock here is ahead, and a wait of a second would be one of many
+		return at.Sub(now), true
 	}
 	for _, reset := range resets {
 		if at, ok := reset.read(e.Header.Get(reset.name)); ok && at.After(now) {

@@ -33,7 +33,8 @@ type about struct {
 
 const (
 	disabled   = "disabled" // a level
-	public     = "public"   // a visibility
+	enabled    = "enabled"  // a level: for all who see the project
+	public     = "public"   // a visibility, and a level
 	maxMembers = 10_000
 	memberTime = time.Minute // for which a project and its members are remembered
 )
@@ -80,7 +81,7 @@ func (s *session) lookUp(ctx context.Context) (*about, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.api.Header.Get("Authorization") == "" { // GitLab says less about a project then, and shows only what is public
+	if s.anonymous() {
 		b.Visibility = public
 	}
 	s.remember(&b)
@@ -121,10 +122,15 @@ func (s *session) members(ctx context.Context) ([]member, error) {
 	return b.members, nil
 }
 
-// restricted reports whether only members may read the part.
+// restricted reports whether only members may read the part, or GitLab does not say that others may.
 func (s *session) restricted() bool {
-	return s.settings.Text(access) != bySource && (s.about.Visibility != public || s.about.level(s.kind) == "private")
+	level := s.about.level(s.kind)
+	open := level == enabled || level == public || level == "" && s.anonymous()
+	return s.settings.Text(access) != bySource && (s.about.Visibility != public || !open)
 }
+
+// anonymous reports whether there is no token. GitLab shows only what is public then, and says less about it.
+func (s *session) anonymous() bool { return s.api.Header.Get("Authorization") == "" }
 
 // readers returns who may read an item of the part: nil if the data source decides,
 // otherwise the members with the role it needs. An issue that is confidential needs the

@@ -44,6 +44,8 @@ func TestWhoMayRead(t *testing.T) {
 	}{
 		{"a public project", "public", "", "", nil, planners, false},
 		{"a public project with parts for members", "public", "private", "", map[string]string{"issues": all, "merge_requests": reporters, "wiki": all, "files": reporters}, planners, false},
+		{"a public project whose parts have no level", "public", gitlabtest.Untold, "", map[string]string{"issues": all, "merge_requests": reporters, "wiki": all, "files": reporters}, planners, false},
+		{"a public project with a new kind of level", "public", "some", "", map[string]string{"issues": all, "merge_requests": reporters, "wiki": all, "files": reporters}, planners, false},
 		{"a private project", "private", "", "", map[string]string{"issues": all, "merge_requests": reporters, "wiki": all, "files": reporters}, planners, false},
 		{"an internal project", "internal", "", "members", map[string]string{"issues": all, "merge_requests": reporters, "wiki": all, "files": reporters}, planners, false},
 		{"the source decides", "private", "", "source", nil, planners, false},

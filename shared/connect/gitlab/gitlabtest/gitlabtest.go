@@ -30,6 +30,9 @@ const (
 	Expired  = "glpat-expired"
 )
 
+// Untold is a level that GitLab leaves out.
+const Untold = "untold"
+
 // Project is a project on the server.
 type Project struct {
 	ID         int
@@ -37,7 +40,7 @@ type Project struct {
 	Visibility string // public, internal or private
 	Branch     string // the default branch
 	// Levels are the access levels of parts, by issues, merge_requests, wiki and
-	// repository; absent: enabled.
+	// repository; absent: enabled. GitLab does not say one that is Untold.
 	Levels        map[string]string
 	Members       []Member
 	NoMembers     bool     // the token may not list members

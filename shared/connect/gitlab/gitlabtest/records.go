@@ -24,6 +24,9 @@ func describe(p *Project, w http.ResponseWriter, q *http.Request) {
 		if level == "" {
 			level = "enabled"
 		}
+		if level == Untold {
+			continue
+		}
 		about[part+"_access_level"] = level
 	}
 	reply(w, http.StatusOK, about)

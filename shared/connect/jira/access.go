@@ -3,6 +3,7 @@ package jira
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -217,7 +218,8 @@ func (r *reading) listLevel(ctx context.Context, id string) ([]holder, error) {
 		const perList = 100
 		got, err := atlassian.Get[struct {
 			Values []struct {
-				Holder holder `json:"holder"`
+				Level  json.Number `json:"issueSecurityLevelId"`
+				Holder holder      `json:"holder"`
 			} `json:"values"`
 			Last bool `json:"isLast"`
 		}](ctx, r.Site, "the members of a security level", r.api+"/issuesecurityschemes/level/member",
@@ -232,7 +234,9 @@ func (r *reading) listLevel(ctx context.Context, id string) ([]holder, error) {
 			return nil, err
 		}
 		for _, v := range got.Values {
-			named = append(named, v.Holder)
+			if v.Level.String() == id { // without an id Jira lists the members of all levels
+				named = append(named, v.Holder)
+			}
 		}
 		if start += len(got.Values); start > maxMembers {
 			named = nil

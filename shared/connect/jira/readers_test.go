@@ -56,6 +56,7 @@ func TestItemsAreReadByThoseWhoReadThemThere(t *testing.T) {
 				notice        bool
 			}{nil, nil, true}},
 		{name: "an unknown security level", change: func(s *site) { s.ops()[0].Security = "9" }, notice: true},
+		{name: "a security level without an id", change: func(s *site) { s.ops()[0].Security = jiratest.Untold }, notice: true},
 		{name: "a security level where the source decides", settings: map[string]any{"access": "source"}, change: func(s *site) { s.ops()[0].Security = "9" }, notice: true},
 		{name: "a comment", change: comment(jiratest.Comment{}), of: "#comment-5", groups: []string{"everyone"}},
 		{name: "a comment for a group", change: comment(jiratest.Comment{Group: "hr"}), of: "#comment-5", groups: []string{"hr"}},

@@ -133,12 +133,24 @@ func (s *Server) level(w http.ResponseWriter, r *http.Request) {
 	if s.hidden(w, http.StatusForbidden) {
 		return
 	}
-	all := s.Levels[r.URL.Query().Get("levelId")]
+	type member struct {
+		level  string
+		holder Holder
+	}
+	var all []member
+	for level, holders := range s.Levels {
+		if id := r.URL.Query().Get("levelId"); id != "" && id != level {
+			continue
+		}
+		for _, h := range holders {
+			all = append(all, member{level, h})
+		}
+	}
 	start, _ := strconv.Atoi(r.URL.Query().Get("startAt"))
 	end := min(start+2, len(all)) // pages of two
 	values := []any{}
-	for _, h := range all[min(start, end):end] {
-		values = append(values, map[string]any{"id": "1", "issueSecurityLevelId": r.URL.Query().Get("levelId"), "holder": s.holder(h)})
+	for _, m := range all[min(start, end):end] {
+		values = append(values, map[string]any{"id": "1", "issueSecurityLevelId": m.level, "holder": s.holder(m.holder)})
 	}
 	atlassiantest.Answer(w, map[string]any{"startAt": start, "maxResults": 2, "total": len(all), "isLast": end == len(all), "values": values})
 }

@@ -21,6 +21,9 @@ import (
 	"docent/shared/connect/atlassian/atlassiantest"
 )
 
+// Untold is a security level whose id Jira leaves out.
+const Untold = "untold"
+
 // Issue is an issue.
 type Issue struct {
 	Number    int
@@ -29,7 +32,7 @@ type Issue struct {
 	Done      bool
 	Labels    []string
 	Assignee  string
-	Security  string // id of its level; empty: none
+	Security  string // id of its level; empty: none; Untold: one without an id
 	Created   time.Time
 	Updated   time.Time
 	Comments  []Comment
@@ -209,7 +212,11 @@ func (s *Server) fields(project string, i *Issue) map[string]any {
 	if i.Assignee != "" {
 		f["assignee"] = s.person(i.Assignee)
 	}
-	if i.Security != "" {
+	switch i.Security {
+	case "":
+	case Untold:
+		f["security"] = map[string]string{"name": "Level"}
+	default:
 		f["security"] = map[string]string{"id": i.Security, "name": "Level " + i.Security, "description": ""}
 	}
 	comments := []any{}

@@ -79,7 +79,10 @@ func Get[T any](ctx context.Context, s *Site, what, path string, query url.Value
 		path += "?" + query.Encode()
 	}
 	s.About = what
-	v, _, err := rest.Get[T](ctx, s.API, path)
+	v, header, err := rest.Get[T](ctx, s.API, path)
+	if err == nil && treatsAsNobody(header) {
+		return *new(T), s.rejected()
+	}
 	return v, err
 }
 

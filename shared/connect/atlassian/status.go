@@ -37,22 +37,34 @@ func message(e *rest.StatusError) string {
 	return Fact(text, maxMessage)
 }
 
-// refusal returns the failure for a reply that is not a success.
-func (s *Site) refusal(e *rest.StatusError) *source.SyncError {
+// treatsAsNobody reports whether a reply says that the token is not accepted, whatever its status. A site answers such a request as one of
+// an anonymous visitor, who sees no issue or page, or only those that everyone sees.
+func treatsAsNobody(h http.Header) bool {
+	reasons := strings.ToUpper(strings.Join(h.Values("X-Seraph-LoginReason"), ","))
+	return strings.Contains(reasons, "AUTHENTICATED_FAILED") || strings.Contains(reasons, "AUTHENTICATION_DENIED")
+}
+
+// rejected returns the failure for a token that is not accepted.
+func (s *Site) rejected() *source.SyncError {
 	token := "personal access token"
 	if s.Cloud {
 		token = "email address with its API token"
 	}
+	return &source.SyncError{Code: source.Unauthorized, AllParts: true,
+		Detail: fmt.Sprintf("%s does not accept the %s. The token may have expired or been revoked.", s.Provider, token)}
+}
+
+// refusal returns the failure for a reply that is not a success.
+func (s *Site) refusal(e *rest.StatusError) *source.SyncError {
 	switch {
 	case e.IsWebPage():
 		return &source.SyncError{Code: source.Refused,
 			Detail: s.Provider + " sent a web page instead of data. Check the base address: it must be the one of the product itself, without a page."}
-	case e.Status == http.StatusUnauthorized:
-		return &source.SyncError{Code: source.Unauthorized, AllParts: true,
-			Detail: fmt.Sprintf("%s does not accept the %s. The token may have expired or been revoked.", s.Provider, token)}
-	case strings.Contains(e.Header.Get("X-Authentication-Denied-Reason"), "CAPTCHA"):
+	case e.Status != http.StatusUnauthorized && strings.Contains(e.Header.Get("X-Authentication-Denied-Reason"), "CAPTCHA"):
 		return &source.SyncError{Code: source.Unauthorized, AllParts: true,
 			Detail: s.Provider + " asks the account to solve a CAPTCHA. Log in with it in a browser once."}
+	case e.Status == http.StatusUnauthorized, e.Status < http.StatusInternalServerError && treatsAsNobody(e.Header):
+		return s.rejected()
 	case e.Status == http.StatusForbidden:
 		return &source.SyncError{Code: source.Unauthorized,
 			Detail: fmt.Sprintf("The account of the token may not read %s. Give it permission to view this in %s.", s.About, s.Provider)}

@@ -67,6 +67,8 @@ func TestFailuresSayWhatToDo(t *testing.T) {
 		{name: "503", fail: reply(503, "", "", ``), code: source.Unreadable, says: "status 503", retried: true},
 		{name: "500", fail: reply(500, "", "", `{"message":"oops"}`), code: source.Unreadable, says: "the space ENG", retried: true},
 		{name: "a token that is not accepted", fail: reply(401, "", "", `{"message":"no"}`), code: source.Unauthorized, says: "expired", all: true},
+		{name: "a token that is taken for none", fail: reply(200, "X-Seraph-LoginReason", "AUTHENTICATED_FAILED", `{"id":1,"key":"ENG","results":[]}`), code: source.Unauthorized, says: "expired", all: true},
+		{name: "nothing for a token that is taken for none", fail: reply(404, "X-Seraph-LoginReason", "AUTHENTICATION_DENIED", `{}`), code: source.Unauthorized, says: "expired", all: true},
 		{name: "a CAPTCHA", fail: reply(403, "X-Authentication-Denied-Reason", "CAPTCHA_CHALLENGE; login-url=x", ``), code: source.Unauthorized, says: "browser", all: true},
 		{name: "no permission", fail: reply(403, "", "", `{"message":"no"}`), code: source.Unauthorized, says: "may not read the space ENG"},
 		{name: "not there", fail: reply(404, "", "", `{}`), code: source.NotThere, says: "ENG"},

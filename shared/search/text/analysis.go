@@ -255,11 +255,12 @@ func (a Analyser) appendWord(dst []string, word string) []string {
 // occur in every other text.
 func version(token string) (number, line string, ok bool) {
 	number = strings.TrimPrefix(strings.TrimPrefix(token, "v"), "V")
-	groups := strings.SplitN(number, ".", 3)
-	if len(groups) < 3 || !isNumber(number) {
+	major, rest, _ := strings.Cut(number, ".")
+	minor, _, ok := strings.Cut(rest, ".")
+	if !ok || !isNumber(number) {
 		return "", "", false
 	}
-	return number, groups[0] + "." + groups[1], true
+	return number, number[:len(major)+len(".")+len(minor)], true
 }
 
 // isNumber reports whether token consists of digits and points, as 2.6.1.

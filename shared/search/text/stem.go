@@ -3,6 +3,7 @@ package text
 import (
 	"hash/maphash"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/blevesearch/snowballstem"
@@ -14,6 +15,7 @@ const stemSlots = 1 << 14
 var (
 	stemCache [stemSlots]atomic.Pointer[stem]
 	stemSeed  = maphash.MakeSeed()
+	stemEnvs  = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 )
 
 // stem is the stem of a word in a language, in prose or in code.
@@ -30,6 +32,7 @@ func (a Analyser) stemmed(word string) string {
 	if s := slot.Load(); s != nil && s.word == word && s.in == a.Language && s.code == a.Code {
 		return s.stem
 	}
+	word = strings.Clone(word) // a part of a whole text
 	plain := word
 	if a.Language == inEnglish {
 		plain = spelling(word)
@@ -37,9 +40,11 @@ func (a Analyser) stemmed(word string) string {
 			plain = regular
 		}
 	}
-	env := snowballstem.NewEnv(plain)
+	env := stemEnvs.Get().(*snowballstem.Env) //nolint:forcetypeassert // it has no others
+	env.SetCurrent(plain)
 	a.Language.stem(env)
-	s := &stem{in: a.Language, code: a.Code, word: strings.Clone(word), stem: strings.Clone(env.Current())}
+	s := &stem{in: a.Language, code: a.Code, word: word, stem: env.Current()}
+	stemEnvs.Put(env)
 	slot.Store(s)
 	return s.stem
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"mime"
 	"net/http"
 	"reflect"
@@ -80,7 +79,7 @@ func (h *administration) getSAML(ctx context.Context, in *struct {
 
 // setSAML takes XML, so it reads its body itself.
 func (h *administration) setSAML(w http.ResponseWriter, r *http.Request) {
-	m, err := h.storeSAML(r)
+	m, err := h.storeSAML(w, r)
 	if err != nil {
 		writeError(w, r, err)
 		return
@@ -94,12 +93,14 @@ func (h *administration) setSAML(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // the client may be gone
 }
 
-func (h *administration) storeSAML(r *http.Request) (team.SAMLMetadata, error) {
+func (h *administration) storeSAML(w http.ResponseWriter, r *http.Request) (team.SAMLMetadata, error) {
 	p, err := administrator(r.Context())
 	if err != nil {
 		return team.SAMLMetadata{}, err
 	}
-	text, err := readXML(r)
+	in := newIntake(w, r, requestFrom(r.Context()).account)
+	defer in.end()
+	text, err := readXML(r, in)
 	if err != nil {
 		return team.SAMLMetadata{}, err
 	}
@@ -135,22 +136,22 @@ func (h *administration) setSAMLURL(ctx context.Context, in *setSAMLURLInput) (*
 
 type samlBody struct{ Body SamlMetadata }
 
-// readXML reads the body of a request with SAML metadata, at most its maximum size.
-func readXML(r *http.Request) ([]byte, error) {
+// readXML reads the body of a request with SAML metadata, at most its maximum size, into memory of in.
+func readXML(r *http.Request, in *intake) ([]byte, error) {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	coding := r.Header.Get("Content-Encoding")
 	if err != nil || !slices.Contains(xmlTypes, media) || coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia,
 			"Send application/samlmetadata+xml, application/xml or text/xml, without Content-Encoding.")
 	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, team.MaxSAMLBytes+1))
+	text, err := in.whole(r.Context(), team.MaxSAMLBytes)
 	if err != nil {
-		return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is incomplete.").WithCause(err)
+		in.discard()
 	}
-	if len(text) > team.MaxSAMLBytes {
-		return nil, apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", team.MaxSAMLBytes)
+	if apierr.IsCode(err, apierr.CodeTooLarge) {
+		err = apierr.New(apierr.TooLarge, apierr.CodeTooLarge, "SAML metadata may have at most %d bytes.", team.MaxSAMLBytes)
 	}
-	return text, nil
+	return text, err
 }
 
 func (h *administration) removeSAML(ctx context.Context, _ *struct{}) (*struct{}, error) {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -86,8 +87,9 @@ type deliveryInput struct {
 // Resolve takes the headers and the body as received; huma calls it.
 func (in *deliveryInput) Resolve(ctx huma.Context) []error {
 	in.header = ctx.Header
-	body, err := io.ReadAll(ctx.BodyReader())
-	in.body = body
+	var body bytes.Buffer
+	_, err := io.Copy(&body, ctx.BodyReader()) // in one piece, because it has been received
+	in.body = body.Bytes()
 	if err != nil {
 		return []error{err}
 	}

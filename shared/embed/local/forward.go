@@ -16,8 +16,9 @@ type scratch struct {
 	heads    kernel.Blocks // queries, keys and values: blocks of two heads each
 	keys     []float32     // of one head, in columns
 	scores   []float32
-	mixed    []float32 // rows of width
-	sum      []float32 // rows of width: what is added to tokens
+	inverse  [kernel.Lines]float32 // of the sums of scores
+	mixed    []float32             // rows of width
+	sum      []float32             // rows of width: what is added to tokens
 	middle   []float32
 	midBytes *kernel.Bytes
 }
@@ -93,10 +94,9 @@ func (p *pass) attendHead(head int) {
 	stride := up(p.n, kernel.Lanes)
 	p.kernels.Turn(p.keys, keys, p.n, row, stride)
 	for r := 0; r < p.n; r += kernel.Lines {
-		var inverse [kernel.Lines]float32
 		p.kernels.Scores(p.scores, queries[r*row:], p.keys, row, stride)
-		p.kernels.Softmax(p.scores, p.n, stride, &inverse)
-		p.kernels.Mix(p.mixed[r*p.width+head*kernel.Head:], p.scores, values, p.n, p.width, stride, row, &inverse)
+		p.kernels.Softmax(p.scores, p.n, stride, &p.inverse)
+		p.kernels.Mix(p.mixed[r*p.width+head*kernel.Head:], p.scores, values, p.n, p.width, stride, row, &p.inverse)
 	}
 }
 

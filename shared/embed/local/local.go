@@ -34,7 +34,7 @@ type Engine struct {
 	model   embed.Model
 	kernels *kernel.Set
 	turns   [2]*memory.Pool // by purpose: one for each forward pass at a time, shared among teams
-	spare   sync.Pool       // of *scratch
+	spare   chan *scratch   // one for each processor, which no collection of garbage takes
 
 	mu     sync.Mutex
 	loaded *loaded
@@ -55,9 +55,10 @@ func New(folder string, model embed.Model) *Engine {
 }
 
 func newEngine(folder string, model embed.Model, kernels *kernel.Set) *Engine {
-	e := &Engine{folder: folder, model: model, kernels: kernels}
+	processors := runtime.GOMAXPROCS(0)
+	e := &Engine{folder: folder, model: model, kernels: kernels, spare: make(chan *scratch, processors)}
 	for purpose := range e.turns {
-		e.turns[purpose] = memory.NewPool(int64(runtime.GOMAXPROCS(0)), 0)
+		e.turns[purpose] = memory.NewPool(int64(processors), 0)
 	}
 	return e
 }
@@ -164,10 +165,18 @@ func (e *Engine) Embed(ctx context.Context, texts []string, purpose embed.Purpos
 
 func (e *Engine) vector(l *loaded, text string) embed.Vector {
 	ids := l.tokens.Encode(make([]int32, 0, maxTokens), text, maxTokens)
-	s, _ := e.spare.Get().(*scratch)
+	var s *scratch
+	select {
+	case s = <-e.spare:
+	default:
+	}
 	if s == nil || s.rows < rowsFor(len(ids)) {
 		s = l.weights.newScratch(len(ids))
 	}
-	defer e.spare.Put(s)
-	return l.weights.vector(e.kernels, s, ids)
+	v := l.weights.vector(e.kernels, s, ids)
+	select {
+	case e.spare <- s:
+	default: // of more passes at once than are kept
+	}
+	return v
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,13 +14,14 @@ import (
 	"docent/shared/access"
 	"docent/shared/memory"
 	"docent/shared/pending"
+	"docent/shared/search/text"
 	"docent/shared/table"
 )
 
 // Get returns a document of a collection. If the caller may not read it, the document is missing.
 // Get returns an error if the caller's key may not use the collection.
 func (s *Service) Get(ctx context.Context, teamID, id string, who Who) (Document, error) {
-	return s.read(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil })
+	return s.read(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil }, wholeBody)
 }
 
 // GetOriginal returns the document, without its body, whose original file a caller asks for. It returns the errors of Get,
@@ -28,23 +30,32 @@ func (s *Service) GetOriginal(ctx context.Context, teamID, id string, who Who) (
 	if !isID(id) {
 		return Entry{}, Missing()
 	}
-	d, err := s.get(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil && e.Original != nil }, false)
+	d, err := s.get(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil && e.Original != nil }, 0)
 	return d.Entry, err
 }
 
 // Read is Get of a document or an item.
 func (s *Service) Read(ctx context.Context, teamID, id string, who Who) (Document, error) {
-	return s.read(ctx, teamID, id, who, func(Entry) bool { return true })
+	return s.ReadStart(ctx, teamID, id, who, wholeBody)
 }
 
-func (s *Service) read(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool) (Document, error) {
+// ReadStart is Read for a caller who needs only the first bytes of the body, as many as start. The body that it returns has at least
+// these, or is complete.
+func (s *Service) ReadStart(ctx context.Context, teamID, id string, who Who, start int) (Document, error) {
+	return s.read(ctx, teamID, id, who, func(Entry) bool { return true }, start)
+}
+
+// wholeBody is more than any body has.
+const wholeBody = math.MaxInt
+
+func (s *Service) read(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, start int) (Document, error) {
 	if !isID(id) {
 		return Document{}, Missing()
 	}
 	// The chunks of a replaced body may be removed during the read. The record then
 	// has another version and is read again.
 	for range readAttempts {
-		d, err := s.get(ctx, teamID, id, who, wanted, true)
+		d, err := s.get(ctx, teamID, id, who, wanted, start)
 		if !errors.Is(err, errRaced) {
 			return d, err
 		}
@@ -55,8 +66,8 @@ func (s *Service) read(ctx context.Context, teamID, id string, who Who, wanted f
 // readAttempts bounds the attempts to read a document that is being replaced.
 const readAttempts = 10
 
-// get reads a document once, with its body if that is asked for. It returns errRaced if a part of the body is missing.
-func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, withBody bool) (Document, error) {
+// get reads a document once, with the start of its body as ReadStart. It returns errRaced if a part of that is missing.
+func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, start int) (Document, error) {
 	defaults := s.defaultsFor(ctx, teamID, who)
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
 	byDefault, failed := defaults()
@@ -78,20 +89,19 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	if !wanted(r.Entry) || !who.reads(r.Entry, byDefault[r.CollectionID]) {
 		return Document{}, Missing()
 	}
-	if !withBody {
-		r.chunks = 0
-	}
 	d := Document{Entry: r.Entry, Body: r.body, Version: r.version}
 	failures := items[1:]
 	work, source := indexing(teamID, id, r.version).Key(), s.SourceKey(teamID, r.CollectionID)
-	if r.chunks > 0 {
-		d.reserved = readCost(r.bytes)
+	chunks := r.chunksOf(start)
+	size := min(r.bytes, chunks*text.ChunkBytes)
+	if chunks > 0 {
+		d.reserved = readCost(size)
 		if err := memory.Reserve(ctx, d.reserved); err != nil {
 			return Document{}, err
 		}
 	}
 	// After the wait for memory: many requests wait, and a long document has thousands of keys.
-	keys := append([]table.Key{source, work}, chunkKeys(teamID, id, r.version, r.chunks)...)
+	keys := append([]table.Key{source, work}, chunkKeys(teamID, id, r.version, chunks)...)
 	items, err = s.Table.BatchGet(ctx, keys)
 	if damaged = table.AsDamaged(err); err != nil && (damaged == nil || slices.Contains(damaged.Keys, source)) {
 		return Document{}, fmt.Errorf("read document: %w", err)
@@ -111,13 +121,29 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 		works, items = items[:1], items[1:]
 	}
 	d.Indexing = s.indexingOf(r, failures, works)
-	if len(items) != r.chunks {
+	if len(items) != chunks {
 		return Document{}, errRaced
 	}
-	if r.chunks > 0 {
-		d.Body = joinChunks(items, r.bytes)
+	if chunks > 0 {
+		d.Body = joinChunks(items, size)
+	}
+	if len(d.Body) < start && 0 < chunks && chunks < r.chunks { // its first chunks are shorter than others
+		d.Release(ctx)
+		return s.get(ctx, teamID, id, who, wanted, wholeBody)
 	}
 	return d, nil
+}
+
+// chunksOf returns how many chunks have the first bytes of the body, as many as start, if all chunks are about as long.
+func (r record) chunksOf(start int) int {
+	switch {
+	case start == 0:
+		return 0
+	case start >= r.bytes:
+		return r.chunks
+	}
+	n := start * r.chunks / r.bytes
+	return min(n+n/4+4, r.chunks)
 }
 
 // indexingOf returns whether search finds r. Of its failures and its work there is at most one each.

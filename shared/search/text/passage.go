@@ -16,7 +16,7 @@ const HeadingArrow = " > "
 const (
 	softWords    = 200     // a passage of at least this length ends at a blank line
 	hardWords    = 300     // maximum length of a passage
-	chunkBytes   = 7 << 9  // 3.5 KB: maximum text of a passage or chunk
+	ChunkBytes   = 7 << 9  // 3.5 KB: maximum text of a passage or chunk
 	chunkHeads   = 4 << 10 // maximum size of the headings and openings of a chunk, with headCost each
 	headCost     = 16      // for a passage's offsets, in addition to its heading path
 	headingBytes = 120     // maximum size of one heading in a path
@@ -163,14 +163,14 @@ func (c *cutter) consume(end int) {
 	space := 0 // where the last run of white space of this line ended, within the passage
 	for c.pos < end {
 		isSpace, size := spaceAt(c.body[c.pos:end])
-		full := c.pos+size-c.start > chunkBytes
+		full := c.pos+size-c.start > ChunkBytes
 		if full || !isSpace && !inWord && c.words >= hardWords {
 			switch {
 			case c.lineEnd > c.start:
 				c.cutAt(c.lineEnd)
 			case !full:
 				c.cutAt(c.pos)
-			case space > c.start+chunkBytes/2:
+			case space > c.start+ChunkBytes/2:
 				c.cutAt(space)
 			default:
 				c.cutAt(c.pos)
@@ -187,7 +187,7 @@ func (c *cutter) consume(end int) {
 			space = c.pos
 		}
 	}
-	if c.words >= softWords || c.pos-c.start >= chunkBytes/2 {
+	if c.words >= softWords || c.pos-c.start >= ChunkBytes/2 {
 		c.lineEnd = c.pos
 	}
 }
@@ -240,7 +240,7 @@ func chunks(passages []Passage, size int) []Chunk {
 	first, heads := 0, 0
 	for i, p := range passages {
 		cost := len(p.Heading) + len(p.Opening) + headCost
-		if i > first && (p.End-passages[first].Start > chunkBytes || heads+cost > chunkHeads) {
+		if i > first && (p.End-passages[first].Start > ChunkBytes || heads+cost > chunkHeads) {
 			out = append(out, chunkOf(passages[first:i]))
 			first, heads = i, 0
 		}

@@ -112,7 +112,7 @@ func (s *Service) connected(ctx context.Context, teamID string, c Caller, u stri
 		if err != nil {
 			return URLContent{}, false, err
 		}
-		d, err := s.Documents.Read(ctx, teamID, id, c.who())
+		d, err := s.Documents.ReadStart(ctx, teamID, id, c.who(), maxGetBytes+1)
 		if apierr.IsCode(err, apierr.CodeNotFound) || apierr.IsCode(err, apierr.CodeSourceNotAllowed) {
 			continue
 		}

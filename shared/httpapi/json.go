@@ -79,7 +79,7 @@ func unmarshalExact(data []byte, into any) error {
 	if target.Kind() != reflect.Struct {
 		return json.Unmarshal(data, into)
 	}
-	members, err := membersOf(data)
+	members, err := jsoninput.AllMembers(data) // validation has already read the whole text
 	if err != nil {
 		return err
 	}
@@ -107,23 +107,6 @@ func unmarshalExact(data []byte, into any) error {
 		}
 	}
 	return nil
-}
-
-// membersOf returns the members of a JSON object. Validation has already read the whole text, so most texts
-// are only divided here.
-func membersOf(data []byte) (map[string][]byte, error) {
-	if members, ok := jsoninput.Members(data); ok {
-		return members, nil
-	}
-	var decoded map[string]json.RawMessage
-	if err := json.Unmarshal(data, &decoded); err != nil {
-		return nil, err
-	}
-	members := make(map[string][]byte, len(decoded))
-	for name, text := range decoded {
-		members[name] = text
-	}
-	return members, nil
 }
 
 // wholeNumber rewrites text such as 1.0 or 1e2 if into is an integer, because encoding/json

@@ -2,6 +2,7 @@ package jsoninput
 
 import (
 	"bytes"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -100,6 +101,23 @@ func Members(text []byte) (members map[string][]byte, ok bool) {
 		rest, ok = skip(text[end:], '}')
 		return members, ok && len(trimSpace(rest)) == 0
 	}
+}
+
+// AllMembers returns the members of the JSON object in text as Members does, and leaves a text to encoding/json that Members
+// does not read. text must be valid JSON. It returns an error for what is not an object, and nil for null.
+func AllMembers(text []byte) (map[string][]byte, error) {
+	if members, ok := Members(text); ok {
+		return members, nil
+	}
+	var decoded map[string]json.RawMessage
+	if err := json.Unmarshal(text, &decoded); err != nil || decoded == nil {
+		return nil, err
+	}
+	members := make(map[string][]byte, len(decoded))
+	for name, value := range decoded {
+		members[name] = value
+	}
+	return members, nil
 }
 
 // valueEnd returns where the value at the start of text ends: at the comma or the bracket after it.

@@ -62,3 +62,24 @@ func TestUsualTextIsRead(t *testing.T) {
 		t.Errorf("title %q", members["title"])
 	}
 }
+
+// TestAllMembersReadsWhatMembersLeaves: a name with a surrogate pair, null, and what is not an object.
+func TestAllMembersReadsWhatMembersLeaves(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]map[string][]byte{
+		`{"a":1,"b":"x","a":[2]}`:  {"a": []byte("[2]"), "b": []byte(`"x"`)},
+		`{"\ud83d\ude00":{"c":0}}`: {"😀": []byte(`{"c":0}`)},
+		`{}`:                       {},
+		`null`:                     nil,
+	} {
+		got, err := jsoninput.AllMembers([]byte(text))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{`[]`, `"a"`, `1`, `true`} {
+		if got, err := jsoninput.AllMembers([]byte(text)); err == nil {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}

@@ -193,17 +193,22 @@ func parseLines(text []byte) (groups [][]line, faults []LineError, err error) {
 // lineLimits bounds the JSON of one item.
 var lineLimits = jsoninput.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
 
+var errNoObject = errors.New("is not a JSON object")
+
 // parseItem parses one line. Its errors are for the sender and do not quote the line.
 func parseItem(raw []byte) (Item, error) {
-	var members map[string]json.RawMessage
 	if !utf8.Valid(raw) {
 		return Item{}, errors.New("is not UTF-8")
 	}
 	if _, err := jsoninput.Check(raw, lineLimits); err != nil {
 		return Item{}, err
 	}
-	if err := json.Unmarshal(raw, &members); err != nil || members == nil {
-		return Item{}, errors.New("is not a JSON object")
+	if !json.Valid(raw) {
+		return Item{}, errNoObject
+	}
+	members, err := jsoninput.AllMembers(raw)
+	if err != nil || members == nil {
+		return Item{}, errNoObject
 	}
 	var i Item
 	item := reflect.ValueOf(&i).Elem()
@@ -241,6 +246,12 @@ func parseItem(raw []byte) (Item, error) {
 
 // decodeMember decodes the text of a member of an item.
 func decodeMember(text []byte, member any) error {
+	if plain, ok := member.(*string); ok {
+		if value, rest, ok := jsoninput.CutString(text); ok && len(rest) == 0 {
+			*plain = value
+			return nil
+		}
+	}
 	at, isTime := member.(*time.Time)
 	if !isTime {
 		return json.Unmarshal(text, member)

@@ -172,3 +172,65 @@ func TestUnknownMembersAreIgnored(t *testing.T) {
 		t.Errorf("an unknown member was stored: %.300s", reply.body)
 	}
 }
+
+// TestNamesAreExactAtEveryDepth: in the objects of a body too, another spelling is another, unknown member.
+func TestNamesAreExactAtEveryDepth(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.provisioned("acme")
+	ada := a.newColleague(acme, "ada@acme.test")
+	wiki := a.newCollection(acme.key, "wiki")
+	jira, _ := a.connect(acme, "jira", nil)
+	misspelt := map[string]any{"USERS": []string{ada.name}, "Users": []string{ada.name}}
+	const page = "https://wiki.test/a"
+	id := a.putWith(acme.key, wiki, page, misspelt).want(t, 200).text(t, "id")
+	mayRead := func(id string, want bool, what string) {
+		t.Helper()
+		reply := a.do(call{"GET", "/documents/" + id + "/access?user=" + ada.name, acme.key, nil, nil}).want(t, 200)
+		if got := reply.any(t, "mayRead"); got != want {
+			t.Errorf("%s: %s", what, reply.body)
+		}
+	}
+	mayRead(id, false, "put")
+	a.do(call{"PATCH", "/documents/" + id, acme.key, map[string]any{"access": only(ada.name)}, nil}).want(t, 200)
+	mayRead(id, true, "changed")
+	a.do(call{"PATCH", "/documents/" + id, acme.key, map[string]any{"access": misspelt}, nil}).want(t, 200)
+	mayRead(id, false, "changed with another spelling")
+	if reply := a.do(call{"PATCH", "/collections/" + wiki, acme.key, map[string]any{"defaultAccess": misspelt}, nil}).want(t, 200); strings.Contains(string(reply.body), ada.name) {
+		t.Errorf("collection: %s", reply.body)
+	}
+	a.importItems(acme, jira, issue(1, "The kirschkern is loose", map[string]any{"access": misspelt})).want(t, 200)
+	got := a.do(call{"POST", "/context/get", ada.key, map[string]any{"urls": []string{"https://tracker.test/issues/1"}}, nil}).want(t, 200)
+	if strings.Contains(string(got.body), `"content"`) {
+		t.Errorf("import: %s", got.body)
+	}
+}
+
+// TestHalfOfASurrogatePairIsRefused: a decoder would put U+FFFD in its place, so that two different texts were one.
+func TestHalfOfASurrogatePairIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.provisioned("acme")
+	wiki := a.newCollection(acme.key, "wiki")
+	jira, _ := a.connect(acme, "jira", nil)
+	for path, body := range map[string]string{
+		"POST /collections":          `{"name":"\ud800","description":"d"}`,
+		"PATCH /collections/" + wiki: `{"description":"\ud83d "}`,
+		"PUT /documents":             `{"collectionId":"` + wiki + `","title":"t","body":"cut \ud83d","uri":"https://x.test/"}`,
+		"POST /context/search":       `{"query":"\udc00"}`,
+		"POST /chat/completions":     `{"model":"docent","messages":[{"role":"user","content":"Who? \ud83d"}]}`,
+		"POST /api-keys":             `{"kind":"team","name":"n","\ud800":1}`,
+	} {
+		method, path, _ := strings.Cut(path, " ")
+		reply := a.refused(call{method, path, acme.pat, body, nil}, 400, "invalid-request")
+		if !strings.Contains(string(reply.body), "half of a surrogate pair") {
+			t.Errorf("%s %s: %s", method, path, reply.body)
+		}
+	}
+	line := `{"uri":"https://x.test/1","title":"t","body":"\ud83d","sourceType":"issue"}` + "\n" + `{"uri":"https://x.test/2","title":"t","body":"\ud83d\ude00","sourceType":"issue"}`
+	reply := a.do(call{"POST", "/data-sources/" + jira + "/items", acme.pat, line, map[string]string{"Content-Type": "application/x-ndjson"}}).want(t, 200)
+	if !strings.Contains(string(reply.body), `"accepted":1,"rejected":1`) || !strings.Contains(string(reply.body), "half of a surrogate pair") {
+		t.Errorf("import: %s", reply.body)
+	}
+	a.do(call{"PUT", "/documents", acme.key, `{"collectionId":"` + wiki + `","title":"\ud83d\ude00","body":"\\ud83d","uri":"https://x.test/"}`, nil}).want(t, 200)
+}

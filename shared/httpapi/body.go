@@ -148,6 +148,9 @@ func openBody(r *http.Request, body received, f bodyFormat) error {
 		if !utf8.Valid(body.bytes) { // a decoder would replace it silently (RFC 8259 section 8.1)
 			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body is not UTF-8.")
 		}
+		if jsoninput.HasLoneSurrogate(body.bytes) {
+			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body %s.", jsoninput.LoneSurrogate)
+		}
 		r.Header.Set("Content-Type", "application/json")
 	}
 	r.Header.Del("Content-Encoding")

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -102,25 +101,9 @@ func unmarshalExact(data []byte, into any) error {
 			}
 			continue
 		}
-		if err := json.Unmarshal(wholeNumber(text, field.Type), member); err != nil {
+		if err := jsoninput.Decode(text, member); err != nil {
 			return faultIn(name, err)
 		}
 	}
 	return nil
-}
-
-// wholeNumber rewrites text such as 1.0 or 1e2 if into is an integer, because encoding/json
-// refuses these forms. Any other text is returned as it is.
-func wholeNumber(text []byte, into reflect.Type) []byte {
-	for into.Kind() == reflect.Pointer {
-		into = into.Elem()
-	}
-	if into.Kind() != reflect.Int && into.Kind() != reflect.Int64 {
-		return text
-	}
-	n, err := jsoninput.ParseInt(string(text))
-	if err != nil {
-		return text // its decoder returns the error
-	}
-	return strconv.AppendInt(nil, n, 10)
 }

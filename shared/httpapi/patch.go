@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/jsoninput"
 )
 
 // patch is a merge patch (RFC 7396) of the fields of a record. Its schema is that of T
@@ -46,7 +48,7 @@ func (p *patch[T]) set(fields *T) error {
 		case string(text) != "null":
 			member := target.FieldByIndex(field.Index)
 			member.SetZero()
-			if err := json.Unmarshal(wholeNumber(text, field.Type), member.Addr().Interface()); err != nil {
+			if err := jsoninput.Decode(text, member.Addr().Interface()); err != nil {
 				return faultIn(name, err)
 			}
 		case options == "omitempty":

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -159,4 +160,42 @@ func skip(text []byte, mark byte) ([]byte, bool) {
 		return text, false
 	}
 	return text[1:], true
+}
+
+// LoneSurrogate says to clients what is wrong with a text for which HasLoneSurrogate returns true.
+const LoneSurrogate = `has half of a surrogate pair, such as \ud83d without the half after it: a character was cut in two`
+
+// HasLoneSurrogate reports whether a string of the JSON in text has an escape that is half of a surrogate pair, such as
+// \ud800 alone. Decoders differ in what they make of it (RFC 8259 section 8.2): Go puts U+FFFD in its place, and so
+// makes texts equal that differ.
+func HasLoneSurrogate(text []byte) bool {
+	for {
+		at := bytes.IndexByte(text, '\\')
+		if at < 0 || at+1 >= len(text) {
+			return false
+		}
+		first, escaped := escapedRune(text[at:])
+		if !escaped || !utf16.IsSurrogate(first) {
+			text = text[at+2:]
+			continue
+		}
+		text = text[at+escapeLength:]
+		second, _ := escapedRune(text)
+		if utf16.DecodeRune(first, second) == utf8.RuneError {
+			return true
+		}
+		text = text[escapeLength:]
+	}
+}
+
+// escapeLength is the length of an escape such as \ud800.
+const escapeLength = 6
+
+// escapedRune returns the UTF-16 code unit that text begins with as an escape.
+func escapedRune(text []byte) (r rune, ok bool) {
+	if len(text) < escapeLength || text[0] != '\\' || text[1] != 'u' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(string(text[2:escapeLength]), 16, 16)
+	return rune(unit), err == nil
 }

@@ -83,3 +83,33 @@ func TestAllMembersReadsWhatMembersLeaves(t *testing.T) {
 		}
 	}
 }
+
+func TestHasLoneSurrogate(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		``: false, `{}`: false, `"plain"`: false, `"\ud83d\ude00"`: false, `"\uD83D\uDE00"`: false, `"\\ud800"`: false, `"\\\ud800"`: true, `"\u00e9\n\\"`: false,
+		`"\ud83d\ude00\ud83d\ude00"`: false, `"\ufffd"`: false, `"\ud7ff\ue000"`: false,
+		`"\ud800"`: true, `"\udc00"`: true, `"\ud83d"`: true, `"\ude00\ud83d"`: true, `"\ud83d\ud83d\ude00"`: true, `"\ud83dx\ude00"`: true, `"\ud83d\n"`: true,
+		`{"\udBFF":1}`: true, `"\ud83d\\ude00"`: true, `"\ud83`: false, `"\ud83d\`: true, `\`: false, `"\u+d80"`: false,
+	} {
+		if got := jsoninput.HasLoneSurrogate([]byte(text)); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}
+
+// FuzzHasLoneSurrogate compares with encoding/json, which decodes half of a pair as U+FFFD.
+func FuzzHasLoneSurrogate(f *testing.F) {
+	for _, seed := range []string{`"\ud83d\ude00"`, `"\ud800"`, `"\\ud800\u0041"`, `"\ud83d\ud83d\ude00"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var value string
+		if strings.Contains(strings.ToLower(text), "fffd") || strings.ContainsRune(text, '\uFFFD') || json.Unmarshal([]byte(text), &value) != nil {
+			return
+		}
+		if got, want := jsoninput.HasLoneSurrogate([]byte(text)), strings.ContainsRune(value, '\uFFFD'); got != want {
+			t.Errorf("%q: %v, decoded %q", text, got, value)
+		}
+	})
+}

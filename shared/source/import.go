@@ -200,6 +200,9 @@ func parseItem(raw []byte) (Item, error) {
 	if !utf8.Valid(raw) {
 		return Item{}, errors.New("is not UTF-8")
 	}
+	if jsoninput.HasLoneSurrogate(raw) {
+		return Item{}, errors.New(jsoninput.LoneSurrogate)
+	}
 	if _, err := jsoninput.Check(raw, lineLimits); err != nil {
 		return Item{}, err
 	}
@@ -254,7 +257,7 @@ func decodeMember(text []byte, member any) error {
 	}
 	at, isTime := member.(*time.Time)
 	if !isTime {
-		return json.Unmarshal(text, member)
+		return jsoninput.Decode(text, member)
 	}
 	var given string
 	err := json.Unmarshal(text, &given)

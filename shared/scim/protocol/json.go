@@ -6,16 +6,21 @@ import (
 	"errors"
 	"io"
 	"unicode/utf8"
+
+	"docent/shared/jsoninput"
 )
 
 // maxDepth limits the nesting of JSON, of filters and of paths.
 const maxDepth = 32
 
-// DecodeObject decodes a JSON object. Input that is not exactly one object in UTF-8, repeats a
-// key or is nested more than maxDepth levels deep is invalidSyntax.
+// DecodeObject decodes a JSON object. Input that is not exactly one object in UTF-8, has half of a
+// surrogate pair, repeats a key or is nested more than maxDepth levels deep is invalidSyntax.
 func DecodeObject(body []byte) (map[string]any, error) {
 	if !utf8.Valid(body) {
 		return nil, Bad(InvalidSyntax, "The request body is not UTF-8.")
+	}
+	if jsoninput.HasLoneSurrogate(body) {
+		return nil, Bad(InvalidSyntax, "The request body %s.", jsoninput.LoneSurrogate)
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()

@@ -66,6 +66,14 @@ func TestBadInputChangesNothing(t *testing.T) {
 		"a member that is null for all":           {"PATCH", "/Groups/" + group, message(`{"op":"replace","value":{"members":[null]}}`), 400, "invalidValue"},
 		"a member that is empty for all":          {"PUT", "/Groups/" + group, `{"displayName":"g","members":[{"value":"` + id + `"},""]}`, 400, "invalidValue"},
 		"empty text for all members":              {"PUT", "/Groups/" + group, `{"displayName":"g","members":""}`, 400, "invalidValue"},
+		"emails of another shape":                 {"PUT", "/Users/" + id, `{"userName":"ada","emails":{"x":"y"}}`, 400, "invalidValue"},
+		"a new user's emails of another shape":    {"POST", "/Users", `{"userName":"x","emails":[{"x":"y"}]}`, 400, "invalidValue"},
+		"emails of another shape in a change":     {"PATCH", "/Users/" + id, message(`{"op":"replace","path":"emails","value":{"x":"y"}}`), 400, "invalidValue"},
+		"a filter twice":                          {"GET", "/Users?filter=&filter=userName%20eq%20%22x%22", "", 400, "invalidValue"},
+		"a count twice":                           {"GET", "/Groups?count=1&count=2", "", 400, "invalidValue"},
+		"a cursor twice":                          {"GET", "/?cursor=&cursor=", "", 400, "invalidValue"},
+		"half of a surrogate pair":                {"PUT", "/Users/" + id, `{"userName":"ada\ud800"}`, 400, "invalidSyntax"},
+		"half of a surrogate pair in a key":       {"POST", "/Users", `{"userName":"x","\udc00":1}`, 400, "invalidSyntax"},
 		"a member without a value, removed":       {"PATCH", "/Groups/" + group, message(`{"op":"remove","path":"members","value":[{"value":null}]}`), 400, "invalidValue"},
 		"a sort by nothing that is there":         {"GET", "/Users?sortBy=nope", "", 400, "invalidValue"},
 		"a body for what takes none of that kind": {"POST", "/Schemas", `{}`, 405, ""},
@@ -85,6 +93,12 @@ func TestBadInputChangesNothing(t *testing.T) {
 			if e.(map[string]any)["status"] != "409" {
 				t.Errorf("%s: %v", name, e)
 			}
+		}
+	}
+	for _, o := range s.must(200, "POST", "/Bulk", bulk(`[{"method":"PUT","path":"/Users/`+id+`","data":{"userName":"ada","emails":{"x":"y"}}},
+		{"method":"PATCH","path":"/Users/`+id+`","data":`+message(`{"op":"replace","path":"phoneNumbers","value":[{"x":"y"}]}`)+`}]`)).body["Operations"].([]any) {
+		if o.(map[string]any)["status"] != "400" {
+			t.Errorf("in Bulk: %v", o)
 		}
 	}
 	if got := s.must(200, "GET", "/", "").text; got != everything {

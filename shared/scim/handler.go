@@ -239,8 +239,13 @@ func (req request) projection() protocol.Projection {
 	return protocol.ParseProjection(req.query["attributes"], req.query["excludedAttributes"])
 }
 
-// listQuery reads the query of a GET.
+// listQuery reads the query of a GET. A repeated parameter is refused: an empty first value would drop a filter.
 func (req request) listQuery() (query, error) {
+	for _, name := range []string{"filter", "sortBy", "sortOrder", "startIndex", "count", "cursor"} {
+		if len(req.query[name]) > 1 {
+			return query{}, protocol.Bad(protocol.InvalidValue, "%s must be given once.", name)
+		}
+	}
 	q := query{filter: req.query.Get("filter"), sortBy: req.query.Get("sortBy"), sortOrder: req.query.Get("sortOrder"),
 		startIndex: 1, count: defaultCount, projection: req.projection()}
 	if req.query.Has("cursor") {

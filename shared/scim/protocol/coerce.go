@@ -192,6 +192,9 @@ func (a *Attribute) coerceOne(value any) (any, error) {
 		if !ok {
 			return nil, Bad(InvalidValue, "%s must be an object.", a.Name)
 		}
+		if len(object) > 0 && !a.names(object) { // of another shape; as an empty one it would clear the attribute
+			return nil, Bad(InvalidValue, "An object in %s has none of its attributes, such as %s.", a.Name, a.Sub[0].Name)
+		}
 		out := map[string]any{}
 		if err := a.merge(out, object); err != nil || len(out) == 0 {
 			return nil, err
@@ -217,6 +220,16 @@ func (a *Attribute) coerceOne(value any) (any, error) {
 		}
 		return text, nil
 	}
+}
+
+// names reports whether object has a sub-attribute of a.
+func (a *Attribute) names(object map[string]any) bool {
+	for key := range object {
+		if a.sub(key) != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // merge sets in out the sub-attributes that object names, and removes those that are null or

@@ -52,6 +52,20 @@ func TestPatch(t *testing.T) {
 		{"replace members", "Group", three, []string{`{"op":"replace","path":"members","value":[{"value":"c"},{"value":"d","type":"user"}]}`},
 			`{"displayName":"g","members":[{"value":"c"},{"value":"d"}]}`},
 
+		{"an object of something else for all elements", "User", two, []string{`{"op":"replace","path":"emails","value":{"x":"y"}}`}, "invalidValue"},
+		{"the same without a path", "User", two, []string{`{"op":"replace","value":{"emails":[{"x":"y"}]}}`}, "invalidValue"},
+		{"the same through a filter", "User", two, []string{`{"op":"replace","path":"emails[type eq \"work\"]","value":{"x":"y"}}`}, "invalidValue"},
+		{"the same as a key with a filter", "User", two, []string{`{"op":"replace","value":{"emails[type eq \"work\"]":[{"x":"y"}]}}`}, "invalidValue"},
+		{"the same added", "User", two, []string{`{"op":"add","path":"emails","value":[{"x":"y"}]}`}, "invalidValue"},
+		{"the same removed", "User", two, []string{`{"op":"remove","path":"emails","value":[{"x":"y"}]}`}, "invalidValue"},
+		{"an empty list through a filter", "User", two, []string{`{"op":"replace","path":"emails[type eq \"work\"]","value":[]}`}, "invalidValue"},
+		{"a list through a filter", "User", two, []string{`{"op":"replace","path":"emails[type eq \"work\"]","value":[{"value":"3"},{"value":"4"}]}`}, "invalidValue"},
+		{"an object for a value", "User", two, []string{`{"op":"replace","path":"emails[type eq \"work\"].value","value":{"x":"y"}}`}, "invalidValue"},
+		{"a text for a name", "User", two, []string{`{"op":"replace","path":"name","value":"N"}`}, "invalidValue"},
+		{"an object of something else for a manager", "User", ext, []string{`{"op":"replace","value":{"` + enterprise + `":{"manager":"m"}}}`, `{"op":"replace","path":"` + enterprise + `:manager","value":{"x":"y"}}`},
+			`{"userName":"u","` + enterprise + `":{"department":"D","employeeNumber":"1","manager":{"value":"m"}}}`},
+		{"a text for an extension", "User", ext, []string{`{"op":"replace","path":"` + enterprise + `","value":""}`}, "invalidValue"},
+
 		{"value path without a match", "User", `{"userName":"u"}`, []string{
 			`{"op":"add","path":"emails[type eq \"work\"].value","value":"1"}`,
 			`{"op":"Replace","path":"emails[type eq \"work\"].primary","value":"True"}`,

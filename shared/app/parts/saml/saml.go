@@ -79,9 +79,12 @@ func Parse(text []byte) (team.SAMLProvider, error) {
 	return m, nil
 }
 
+// byteOrderMark may be in front of the metadata.
+var byteOrderMark = []byte("\ufeff")
+
 // check reads the tokens without keeping them.
 func check(text []byte) error {
-	if start := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))); !bytes.HasPrefix(start, []byte("<")) {
+	if start := bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark)); !bytes.HasPrefix(start, []byte("<")) {
 		return invalid("This is not the metadata of a SAML identity provider (XML).")
 	}
 	d := xml.NewDecoder(bytes.NewReader(text))
@@ -109,10 +112,14 @@ func check(text []byte) error {
 			if len(t.Attr) > 64 {
 				return invalid("An element of the metadata has too many attributes.")
 			}
-			if !root && t.Name.Local != "EntityDescriptor" {
+			if depth == 1 && (root || t.Name.Local != "EntityDescriptor") {
 				return invalid("The metadata must be one EntityDescriptor in the namespace " + metadataSpace + ".")
 			}
 			root = true
+		case xml.CharData:
+			if depth == 0 && len(bytes.TrimSpace(bytes.TrimPrefix(t, byteOrderMark))) > 0 {
+				return invalid("The metadata has text outside of its EntityDescriptor.")
+			}
 		case xml.EndElement:
 			depth--
 		}

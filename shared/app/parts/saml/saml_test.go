@@ -59,6 +59,9 @@ func TestParse(t *testing.T) {
 	if m, err = saml.Parse([]byte(head + idp + descriptor("", c) + post + idpEnd + headEnd)); err != nil || m.SingleSignOnURL != "https://idp.test/post" {
 		t.Errorf("%+v, %v", m, err)
 	}
+	if _, err = saml.Parse([]byte("\ufeff" + head + idp + descriptor("", c) + post + idpEnd + headEnd + "\n<!-- end -->\r\n")); err != nil {
+		t.Errorf("with a byte order mark, and a comment after it: %v", err)
+	}
 	deepest := strings.Repeat("<x>", 31) + strings.Repeat("</x>", 31) // in one element, so 32 levels
 	if _, err = saml.Parse([]byte(head + deepest + idp + descriptor("", c) + post + idpEnd + headEnd)); err != nil {
 		t.Errorf("32 levels: %v", err)
@@ -92,6 +95,10 @@ func TestWhatIsRefused(t *testing.T) {
 		"too deep":                 head + strings.Repeat("<x>", 32) + strings.Repeat("</x>", 32) + good,
 		"another encoding":         strings.Replace(head, "UTF-8", "UTF-16", 1) + good,
 		"too many certificates":    head + idp + strings.Repeat(descriptor("", c), 21) + direct + idpEnd + headEnd,
+		"text after it":            head + good + "\nSaved from the page of the provider",
+		"text before it":           strings.Replace(head, "?>", "?> Metadata:", 1) + good,
+		"a CDATA section after it": head + good + "<![CDATA[x]]>",
+		"another entity after it":  head + good + "<x/>",
 		"too many attributes":      head + "<x " + strings.Repeat(`a="" `, 65) + "/>" + good,
 	} {
 		_, err := saml.Parse([]byte(text))

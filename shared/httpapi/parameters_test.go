@@ -3,8 +3,14 @@ package httpapi_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"docent/shared/app"
+	"docent/shared/httpapi"
 )
 
 // TestAnEmptyValueDropsNoFilter: an empty value of a list in the query is left out, and the other
@@ -73,5 +79,41 @@ func TestAQueryThatCannotBeReadIsRefused(t *testing.T) {
 	a.do(call{"POST", "/scim/v2/Groups", acme.scim, `{"displayName":"Support; sales"}`, nil}).want(t, 201)
 	if r := get("/scim/v2/Groups", `filter=displayName+eq+"Support;+sales"`); r.Code != 200 || !strings.Contains(r.Body.String(), `"totalResults":1`) {
 		t.Errorf("the group: %d %s", r.Code, r.Body)
+	}
+}
+
+// TestARepeatedParameterIsRefused, unless it is a list: its first value alone would count, so that an empty one dropped a filter.
+func TestARepeatedParameterIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	repeat := func(path, name, first, second string) {
+		t.Helper()
+		begin := "?"
+		if strings.Contains(path, "?") {
+			begin = "&"
+		}
+		c := call{"GET", path + begin + name + "=" + first + "&" + name + "=" + second, acme.pat, nil, nil}
+		if reply := a.refused(c, 400, "invalid-request"); !strings.Contains(string(reply.body), "/query/"+name+": must be given once") {
+			t.Errorf("%s: %s", c.path, reply.body)
+		}
+	}
+	repeat("/documents", "collectionId", "", unknownID)
+	repeat("/documents", "collectionId", unknownID, unknownID)
+	otherReaders := []string{"SCIM", "Sessions", "Agents"} // of queries
+	repeated := 0
+	for path, item := range httpapi.OpenAPI(app.Providers()).Paths {
+		if item.Get == nil || strings.Contains(path, "{") || slices.ContainsFunc(item.Get.Tags, func(tag string) bool { return slices.Contains(otherReaders, tag) }) {
+			continue
+		}
+		for _, p := range item.Get.Parameters {
+			if p.In == "query" && p.Schema.Type != huma.TypeArray {
+				repeated++
+				repeat(path, p.Name, "1", "2")
+			}
+		}
+	}
+	if repeated < 30 {
+		t.Errorf("only %d parameters were repeated", repeated)
 	}
 }

@@ -25,7 +25,7 @@ func register[I, O any](api huma.API, op huma.Operation, handle func(context.Con
 		common = append(common, 409)
 	}
 	op.Errors = slices.Compact(slices.Sorted(slices.Values(append(common, op.Errors...))))
-	op.Middlewares = append(op.Middlewares, readParameters)
+	op.Middlewares = append(op.Middlewares, readParameters(api))
 	huma.Register(api, op, func(ctx context.Context, in *I) (*O, error) {
 		if op.Method == http.MethodGet {
 			ctx = memory.WithReads(ctx, readCost) // it replies what it reads

@@ -91,7 +91,6 @@ const (
 	PersonalKey      = "personal_key"
 	TeamKey          = "team_key"
 	SCIMKey          = "scim_key"
-	SAMLLogin        = "saml_login"
 	WebhookSignature = "webhook_signature"
 	SessionCookie    = "session"
 	AgentToken       = "agent_token"

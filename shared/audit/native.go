@@ -53,7 +53,7 @@ type NativeActor struct {
 
 // NativeCredential is how the actor authenticated.
 type NativeCredential struct {
-	Type string `json:"type" enum:"personal_key,team_key,scim_key,saml_login,webhook_signature,session,agent_token"`
+	Type string `json:"type" enum:"personal_key,team_key,scim_key,webhook_signature,session,agent_token"`
 	ID   string `json:"id,omitempty"`
 	Name string `json:"name,omitempty"`
 }

@@ -190,10 +190,10 @@ func (a *Attribute) coerceOne(value any) (any, error) {
 		}
 		object, ok := value.(map[string]any)
 		if !ok {
-			return nil, Bad(InvalidValue, "%s must be an object.", a.Name)
+			return nil, Bad(InvalidValue, "%s must be an object.", a.element())
 		}
-		if len(object) > 0 && !a.names(object) { // of another shape; as an empty one it would clear the attribute
-			return nil, Bad(InvalidValue, "An object in %s has none of its attributes, such as %s.", a.Name, a.Sub[0].Name)
+		if len(object) > 0 && a.Name != "members" && !a.names(object) { // of another shape; as an empty one it would clear the attribute
+			return nil, Bad(InvalidValue, "%s has none of its attributes, such as %s.", a.element(), a.Sub[0].Name)
 		}
 		out := map[string]any{}
 		if err := a.merge(out, object); err != nil || len(out) == 0 {
@@ -220,6 +220,14 @@ func (a *Attribute) coerceOne(value any) (any, error) {
 		}
 		return text, nil
 	}
+}
+
+// element names a value of a for an error.
+func (a *Attribute) element() string {
+	if a.Multi {
+		return "An element of " + a.Name
+	}
+	return a.Name
 }
 
 // names reports whether object has a sub-attribute of a.

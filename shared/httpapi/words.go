@@ -60,6 +60,7 @@ const missingMember = "required member "
 var reworded = strings.NewReplacer(
 	"required query parameter is missing", "is required",
 	"required header parameter is missing", "is required",
+	", <nil>", ", null", // in the list of an enum
 	"invalid integer", "must be a whole number",
 	"invalid boolean", "must be true or false",
 	"must have at least 1 characters", "must not be empty",

@@ -25,6 +25,7 @@ func TestFaultsReadAlike(t *testing.T) {
 		{"no string", call{"POST", "/context/search", acme.key, `{"query":5}`, nil}, "/query", "must be a string"},
 		{"too much", call{"POST", "/context/search", acme.key, `{"query":"x","limit":51}`, nil}, "/limit", "must be at most 50"},
 		{"none of some", call{"POST", "/context/research", acme.key, `{"query":"x","effort":"extreme"}`, nil}, "/effort", `must be one of low, medium, high`},
+		{"none of some, or null", call{"PATCH", "/team/single-sign-on", acme.pat, `{"method":"ldap"}`, nil}, "/method", "must be one of saml, oidc, null"},
 		{"no time", call{"POST", "/context/query/issues", acme.key, `{"query":"x","createdAfter":"May"}`, nil}, "/createdAfter", "must be an RFC 3339 time"},
 		{"a parameter that is not a number", call{"GET", "/collections?limit=x", acme.key, nil, nil}, "/query/limit", "must be a whole number"},
 		{"a missing parameter", call{"GET", "/usage", acme.key, nil, nil}, "/query/start", "is required"},

@@ -98,6 +98,26 @@ type NamesError struct {
 
 func (e *NamesError) Error() string { return strings.TrimPrefix(e.Pointer+" "+e.Detail, " ") }
 
+// DecodeNames decodes names as clients write them: an object with the lists users and groups, either of which may be left out.
+// It returns a *NamesError for any other member. If a misspelt one were ignored, people would lose what they should
+// read; and if one of a later version said who may not read, they would read it.
+func DecodeNames(text []byte) (*Names, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return nil, fmt.Errorf("decode names: %w", err)
+	}
+	for name := range members {
+		if name != "users" && name != "groups" {
+			return nil, &NamesError{"", "must have no members but users and groups"}
+		}
+	}
+	n := new(Names)
+	if err := json.Unmarshal(text, n); err != nil {
+		return nil, fmt.Errorf("decode names: %w", err)
+	}
+	return n, nil
+}
+
 // Check returns a *NamesError unless n has at most MaxEntries names, each with 1 to
 // MaxName characters and no control characters, and at most MaxBytes bytes of them.
 func (n *Names) Check() error {

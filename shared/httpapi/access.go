@@ -14,9 +14,24 @@ import (
 )
 
 // AccessBody says in requests and replies who may read. An absent list is empty.
+// A request with other members is refused.
 type AccessBody struct {
 	Users  []string `json:"users,omitzero" doc:"The userName or id of each person who may read it."`
 	Groups []string `json:"groups,omitzero" doc:"The displayName, externalId or id of each group whose members may read it."`
+}
+
+// UnmarshalJSON decodes the body, and refuses unknown members.
+func (b *AccessBody) UnmarshalJSON(text []byte) error {
+	names, err := access.DecodeNames(text)
+	var refused *access.NamesError
+	if errors.As(err, &refused) {
+		return apierr.BadField(refused.Pointer, "%s", refused.Detail)
+	}
+	if err != nil {
+		return err
+	}
+	*b = AccessBody{names.Users, names.Groups}
+	return nil
 }
 
 // names returns b as the domain takes it, nil for no rule.

@@ -255,6 +255,11 @@ func decodeMember(text []byte, member any) error {
 			return nil
 		}
 	}
+	if names, ok := member.(**access.Names); ok {
+		var err error
+		*names, err = access.DecodeNames(text)
+		return err
+	}
 	at, isTime := member.(*time.Time)
 	if !isTime {
 		return jsoninput.Decode(text, member)

@@ -44,8 +44,8 @@ func decodeList(text []byte, into reflect.Value) error {
 }
 
 func decodeStruct(text []byte, into reflect.Value) error {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil {
+	members, err := AllMembers(text)
+	if err != nil {
 		return mistyped(err, into.Type())
 	}
 	for _, field := range reflect.VisibleFields(into.Type()) {

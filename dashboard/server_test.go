@@ -28,8 +28,9 @@ func serveWith(t testing.TB, p app.Parts) (link string) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
+	folder := t.TempDir() // before the cleanup, so that it is removed after the server has ended
 	go func() {
-		ended <- app.Serve(ctx, app.ServeConfig{DataDir: t.TempDir(), Addr: "127.0.0.1:0", Program: "docent", Demo: true, Out: in,
+		ended <- app.Serve(ctx, app.ServeConfig{DataDir: folder, Addr: "127.0.0.1:0", Program: "docent", Demo: true, Out: in,
 			Log: slog.New(slog.DiscardHandler), Parts: p})
 		_ = in.Close()
 	}()

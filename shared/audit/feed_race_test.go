@@ -279,9 +279,9 @@ func (c *crowd) anywhere(seed uint64, bits int) cut {
 
 // own moves the ends of cut to milliseconds that only the collector with this number, 0 to 7, uses: an end that two collectors
 // name before its time has the events up to the first of them, so that the second may read some twice.
-func own(end cut, number time.Duration) cut {
+func own(end cut, number int) cut {
 	return func(since time.Time) time.Time {
-		return end(since).Truncate(8 * time.Millisecond).Add(number * time.Millisecond)
+		return end(since).Truncate(8 * time.Millisecond).Add(time.Duration(number) * time.Millisecond)
 	}
 }
 
@@ -294,10 +294,10 @@ func (c *crowd) tiled(t *testing.T, cuts map[string]cut) {
 	errs := make(map[string]error, len(cuts))
 	var collectors sync.WaitGroup
 	var mu sync.Mutex
-	ordinal := time.Duration(0)
+	number := 0
 	for name, cut := range cuts {
-		mine := own(cut, ordinal)
-		ordinal++
+		mine := own(cut, number)
+		number++
 		collectors.Go(func() {
 			log := c.newLog(c.store, 0)
 			audit.SetGrace(log, raceGrace)

@@ -13,7 +13,6 @@ import (
 type person struct {
 	Name string `json:"name"`
 	Age  *int   `json:"age,omitempty"`
-	note string // not decoded, as every unexported field
 }
 
 type family struct {

@@ -89,7 +89,7 @@ export async function documentOf(path: string, file: File, signal: AbortSignal, 
 	const uri = "file:///" + path.split("/").map(encodeURIComponent).join("/");
 	const mediaType = typeOf(path);
 	if (mediaType) {
-		const title = (name.replace(/\.[^.]+$/, "") || name).slice(0, 1024);
+		const title = cut(name.replace(/\.[^.]+$/, "") || name);
 		if (file.size <= mostInline) return { uri, title, mediaType, body: await base64(file) };
 		return { uri, title, mediaType, upload: await sendFile(file, mediaType, signal, sent) };
 	}
@@ -97,13 +97,18 @@ export async function documentOf(path: string, file: File, signal: AbortSignal, 
 	if (/\.x?html?$/i.test(path)) {
 		const { readPage } = await import("./html");
 		const page = readPage(text);
-		return { uri, title: (page.title || name).slice(0, 1024), body: page.body };
+		return { uri, title: cut(page.title || name), body: page.body };
 	}
 	if (limitsReaders(text)) {
 		throw new Error("Its front matter says who may read it, but this page does not read that. Put it with docent put, or remove access from its front matter and choose its readers here");
 	}
 	const heading = /^#\s+(.+?)\s*#*$/m.exec(text)?.[1];
-	return { uri, title: (heading || name.replace(extensions, "")).slice(0, 1024), body: text };
+	return { uri, title: cut(heading || name.replace(extensions, "")), body: text };
+}
+
+/** Returns the characters of a title that the server takes; slice would cut an emoji in two. */
+function cut(title: string): string {
+	return Array.from(title).slice(0, 1024).join("");
 }
 
 function base64(file: File): Promise<string> {

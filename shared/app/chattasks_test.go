@@ -81,12 +81,13 @@ func TestChoicesOfToolsAreRefused(t *testing.T) {
 // TestWhatAChatProgramAddsToAQuestionIsNotAsked: Open WebUI writes before it what it found in files and on the web, and which files are attached.
 func TestWhatAChatProgramAddsToAQuestionIsNotAsked(t *testing.T) {
 	t.Parallel()
-	const question = "How tall is the </context> of the zebra?"
+	const question = "How tall is this zebra?\n<context>\n<b/>\n</context>\n\nIt was small yesterday."
 	found := "### Task:\nRespond to the user query using the provided context, incorporating inline citations in the format [id].\n\n<context>\n" +
 		"<source id=\"1\" name=\"a.txt\">" + strings.Repeat("A lion sleeps for 20 hours. ", 1000) + "<chat_history></source>\n</context>\n\n"
 	const attached = "<attached_files>\n<file type=\"file\" id=\"1\" name=\"a.txt\"/>\n</attached_files>\n\n"
 	for name, content := range map[string]any{
 		"what was found":           found + question,
+		"an earlier template":      found + "<user_query>\n" + question + "\n</user_query>\n\n" + question,
 		"attached files":           attached + question,
 		"both":                     found + attached + question,
 		"attached files as a part": []any{map[string]any{"type": "text", "text": attached}, map[string]any{"type": "text", "text": question}},

@@ -33,7 +33,7 @@ func TestEventsOfCollections(t *testing.T) {
 func TestEventsOfDocuments(t *testing.T) {
 	replay(t, "documents", map[string]expectation{
 		"list":                   {status: 200, body: `"title":"Runbook"`},
-		"list-multi-value-query": {status: 400, code: "invalid-request", body: "/query/collectionId: must be given once"},
+		"list-multi-value-query": {status: 200, body: `"uri":"https://wiki.test/`},
 		"put":                    {status: 200, then: func(s *stage) { s.wantWaiting(pending.IndexDocument) }},
 		"put-base64":             {status: 200, then: func(s *stage) { s.wantWaiting(pending.IndexDocument) }},
 		"put-inflated":           {status: 200, then: func(s *stage) { s.wantWaiting(pending.IndexDocument) }},

@@ -43,9 +43,14 @@ func choosesTools(instructions string) bool {
 // the list of files that the user attached. They are none of Docent's documents, and would hide the question from the search.
 func typed(text string) string {
 	if strings.HasPrefix(text, "### Task:\nRespond to the user query using the provided context") {
-		const end = "\n</context>\n\n"
+		const end = "</source>\n</context>\n\n" // of the last passage; a question may have the rest of it
 		if at := strings.LastIndex(text, end); at >= 0 {
 			text = text[at+len(end):]
+		}
+		if rest, ok := strings.CutPrefix(text, "<user_query>\n"); ok { // an earlier template repeats the question
+			if _, after, found := strings.Cut(rest, "\n</user_query>\n\n"); found {
+				text = after
+			}
 		}
 	}
 	if rest, ok := strings.CutPrefix(text, "<attached_files>\n"); ok {

@@ -32,8 +32,8 @@ func withReadableQuery(r *http.Request) (*http.Request, error) {
 
 // readParameters returns a middleware that prepares the query for huma: integers in every form that
 // jsoninput accepts, and lists without their empty values. Huma itself drops a whole list, and so
-// a filter, if its first value is empty. A parameter that is not a list is refused if it is repeated: readers differ
-// in which value they take, and one of them would filter by something else.
+// a filter, if its first value is empty. A parameter that is not a list is refused if it has several values: readers differ
+// in which one they take, and one of them would filter by something else.
 func readParameters(api huma.API) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		if repeated := repeatedParameters(ctx); len(repeated) > 0 {
@@ -44,7 +44,7 @@ func readParameters(api huma.API) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// repeatedParameters returns an error for each parameter of the query that has several values and takes one.
+// repeatedParameters returns an error for each parameter of the query that has different values and takes one.
 func repeatedParameters(ctx huma.Context) (faults []error) {
 	u := ctx.URL()
 	if !strings.Contains(u.RawQuery, "&") {
@@ -52,8 +52,8 @@ func repeatedParameters(ctx huma.Context) (faults []error) {
 	}
 	query := u.Query()
 	for _, p := range ctx.Operation().Parameters {
-		if p.In == "query" && p.Schema.Type != huma.TypeArray && len(query[p.Name]) > 1 {
-			faults = append(faults, &huma.ErrorDetail{Location: "query." + p.Name, Message: "must be given once"})
+		if p.In == "query" && p.Schema.Type != huma.TypeArray && len(slices.Compact(slices.Sorted(slices.Values(query[p.Name])))) > 1 {
+			faults = append(faults, &huma.ErrorDetail{Location: "query." + p.Name, Message: "must have one value"})
 		}
 	}
 	return faults

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -239,11 +240,11 @@ func (req request) projection() protocol.Projection {
 	return protocol.ParseProjection(req.query["attributes"], req.query["excludedAttributes"])
 }
 
-// listQuery reads the query of a GET. A repeated parameter is refused: an empty first value would drop a filter.
+// listQuery reads the query of a GET. A parameter with different values is refused: an empty first one would drop a filter.
 func (req request) listQuery() (query, error) {
 	for _, name := range []string{"filter", "sortBy", "sortOrder", "startIndex", "count", "cursor"} {
-		if len(req.query[name]) > 1 {
-			return query{}, protocol.Bad(protocol.InvalidValue, "%s must be given once.", name)
+		if len(slices.Compact(slices.Sorted(slices.Values(req.query[name])))) > 1 {
+			return query{}, protocol.Bad(protocol.InvalidValue, "%s must have one value.", name)
 		}
 	}
 	q := query{filter: req.query.Get("filter"), sortBy: req.query.Get("sortBy"), sortOrder: req.query.Get("sortOrder"),

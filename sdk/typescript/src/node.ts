@@ -217,7 +217,7 @@ async function isFile(path: string): Promise<boolean> {
 
 /** documentOf returns the document of a file; it has no body if the file is uploaded. */
 async function documentOf(path: string, uri: string, collectionId: string): Promise<rest.DocumentInput> {
-  const title = basename(path, extname(path)).slice(0, 1024);
+  const title = cut(basename(path, extname(path)));
   const mediaType = mediaTypes[extname(path).toLowerCase()];
   if (mediaType) {
     const { size } = await stat(path);
@@ -229,7 +229,12 @@ async function documentOf(path: string, uri: string, collectionId: string): Prom
   const body = new TextDecoder("utf-8", { fatal: true }).decode(data);
   if (body.trim() === "") throw new Error("it is empty");
   const heading = /^# +(\S.*?)\s*#*\s*$/m.exec(body)?.[1];
-  return { body, collectionId, title: heading?.slice(0, 1024) ?? title, uri };
+  return { body, collectionId, title: heading ? cut(heading) : title, uri };
+}
+
+/** Returns the characters of a title that the server takes; slice would cut an emoji in two. */
+function cut(title: string): string {
+  return Array.from(title).slice(0, 1024).join("");
 }
 
 /**

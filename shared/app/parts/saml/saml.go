@@ -121,7 +121,9 @@ func check(text []byte) error {
 				return invalid("The metadata has text outside of its EntityDescriptor.")
 			}
 		case xml.EndElement:
-			depth--
+			if depth--; depth < 0 {
+				return invalid("The metadata is not well-formed XML.")
+			}
 		}
 	}
 	if !root || depth != 0 {

@@ -99,6 +99,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"text before it":           strings.Replace(head, "?>", "?> Metadata:", 1) + good,
 		"a CDATA section after it": head + good + "<![CDATA[x]]>",
 		"another entity after it":  head + good + "<x/>",
+		"an end after it":          head + good + "</x>text<y>",
 		"too many attributes":      head + "<x " + strings.Repeat(`a="" `, 65) + "/>" + good,
 	} {
 		_, err := saml.Parse([]byte(text))

@@ -110,7 +110,7 @@ func TestDropFiles(t *testing.T) {
 	b.Drop(".drop", write(t, map[string]string{
 		"small.docx": "PK small file" + strings.Repeat("x", 100),
 		"large.pdf":  "%PDF-1.7 large file" + strings.Repeat("x", 12_000_000),
-		"guide.rst":  "Guide\n~~~~~\n",
+		"guide.rst":  "Guide\n~~~~~\n" + strings.Repeat("x", 100),
 		"false.xlsx": strings.Repeat("x", 5_000_000),
 		"huge.rst":   strings.Repeat("x", 4<<20+1),
 		"logo.png":   "no text",
@@ -125,7 +125,7 @@ func TestDropFiles(t *testing.T) {
 	b.Wait("small")
 	b.Gone("Reading")
 	b.Gone("Failed")
-	if got := browser.Value[string](b, `fetch("../documents").then((r) => r.json()).then((all) => all.map((d) => d.title + " " + d.size).sort().join())`); !strings.Contains(got, "large 12000019") || !strings.Contains(got, "small 113") || !strings.Contains(got, "guide 12") {
+	if got := browser.Value[string](b, `fetch("../documents").then((r) => r.json()).then((all) => all.map((d) => d.title + " " + d.size).sort().join())`); !strings.Contains(got, "large 12000019") || !strings.Contains(got, "small 113") || !strings.Contains(got, "guide 112") {
 		t.Errorf("stored %q", got)
 	}
 	b.Click("Readers of small")

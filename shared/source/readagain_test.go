@@ -10,6 +10,7 @@ import (
 	"docent/shared/access"
 	"docent/shared/app/faulttest"
 	"docent/shared/document"
+	"docent/shared/search"
 	"docent/shared/source"
 	"docent/shared/table"
 	"docent/shared/table/bolt"
@@ -152,4 +153,72 @@ func TestAnItemWhoseTextIsDamagedAndCannotBeReadFailsNoSync(t *testing.T) {
 		t.Errorf("readable: %q", got)
 	}
 	l.wantItems(want...)
+}
+
+// TestAPartThatIsNotListedIsReadAgainToo: it is still there, and its items are removed once it is gone.
+func TestAPartThatIsNotListedIsReadAgainToo(t *testing.T) {
+	t.Parallel()
+	l, p := newListing(t)
+	p.listed = []string{"a", "b"}
+	l.mustSync()
+	p.listed = []string{"a"}
+	l.clock.Advance(20 * time.Minute)
+	l.mustSync()
+	if synced, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced {
+		t.Fatalf("read again: %v, %v", synced, err)
+	}
+	p.asked = nil
+	l.mustSync()
+	l.wantItems(everything...)
+	if asked := []string{source.PartList, "a 0", "a 3", "a 6", "b 0", "b 3"}; !slices.Equal(p.asked, asked) {
+		t.Errorf("asked for %q, want %q", p.asked, asked)
+	}
+	p.gone = []string{"b"}
+	l.clock.Advance(20 * time.Minute)
+	l.mustSync()
+	l.wantItems(everything[:7]...)
+}
+
+// TestReadersThatWereBeingGivenAreGivenAlsoWhenTheSourceIsReadAgain: b/1 is not listed, so that no page has its readers.
+func TestReadersThatWereBeingGivenAreGivenAlsoWhenTheSourceIsReadAgain(t *testing.T) {
+	t.Parallel()
+	run := func(arm func(*library)) *library {
+		l, p := newClosing(t)
+		l.mustSync()
+		p.readers, p.narrow = &access.Names{Users: []string{"ada"}, Groups: []string{}}, true
+		l.clock.Advance(20 * time.Minute)
+		arm(l)
+		_ = l.sync()
+		l.plan.Disarm()
+		l.shelf.hide["https://shelf.test/b/1"] = true
+		state, err := l.store.Get(t.Context(), table.Key{Table: table.Collections, Partition: l.team + "/source/" + l.id, Sort: "part#b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(state.Body), `"readers"`) {
+			p.readers = nil // the provider does not say so again
+		}
+		if synced, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced {
+			t.Fatalf("read again: %v, %v", synced, err)
+		}
+		for range 2 {
+			l.clock.Advance(5 * time.Minute)
+			_ = l.sync()
+		}
+		return l
+	}
+	calls := run(func(l *library) { l.plan.Watch() }).plan.Seen()
+	for at, name := range calls {
+		for _, mode := range faulttest.ModesOf(name) {
+			l := run(func(l *library) { l.plan.Arm(mode, at+1) })
+			for e, err := range l.syncer.Documents.Items(t.Context(), l.team, l.id, search.Documentation, true) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e.URI == "https://shelf.test/b/1" && e.Access == nil {
+					t.Errorf("%s at call %d (%s): everyone reads %s", mode, at+1, name, e.URI)
+				}
+			}
+		}
+	}
 }

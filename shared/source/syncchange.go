@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,8 +12,8 @@ import (
 )
 
 // applyChanges carries out changes of the settings since the last sync: it forgets the
-// checkpoints of parts that are gone or must be read again, and then removes the items
-// that no part contains any more. It can be interrupted and repeated at any point. A part
+// parts that are gone, has the others read from the start if they must be read again, and
+// then removes the items that no part contains any more. It can be interrupted and repeated at any point. A part
 // that is added again in the meantime has no checkpoint, so it is read completely.
 func (r *syncRun) applyChanges(ctx context.Context) error {
 	if !r.state.Changed {
@@ -34,18 +35,21 @@ func (r *syncRun) applyChanges(ctx context.Context) error {
 	now := r.Connector.Parts(r.access.Settings)
 	reread := slices.ContainsFunc(replaced, func(old replacedSettings) bool { return old.Reread })
 	listed := slices.Contains(now, PartList) // then removeUnlisted removes what is gone
-	if err := r.forgetParts(ctx, func(part string) bool { return reread || !listed && !slices.Contains(now, part) }); err != nil {
+	if err := r.forgetParts(ctx, func(part string) bool { return !listed && !slices.Contains(now, part) }); err != nil {
 		return err
+	}
+	if reread {
+		if err := r.restartParts(ctx); err != nil {
+			return err
+		}
 	}
 	for _, old := range replaced {
 		if err := r.forgetItems(ctx, old, now); err != nil {
 			return err
 		}
 	}
-	for chunk := range slices.Chunk(done, deletesPerWrite) {
-		if err := r.save(ctx, chunk...); err != nil {
-			return err
-		}
+	if err := r.saveAll(ctx, done); err != nil {
+		return err
 	}
 	r.state.State, r.state.Changed = SyncReading, false
 	return r.save(ctx)
@@ -64,6 +68,34 @@ func (r *syncRun) forgetParts(ctx context.Context, chosen func(part string) bool
 			ops = append(ops, table.Delete{Key: item.Key})
 		}
 	}
+	return r.saveAll(ctx, ops)
+}
+
+// restartParts has all parts read from the start. Each keeps a state: one that PartList does not name at the moment must be read too, so
+// that it is removed once it is gone, and readers that not all stored items have got yet are still given to them.
+func (r *syncRun) restartParts(ctx context.Context) error {
+	var ops []table.Op
+	for item, err := range table.All(ctx, r.Table, table.Query{Table: table.Collections, Partition: syncKey(r.teamID, r.id).Partition, Prefix: "seen#"}) {
+		if err != nil {
+			return fmt.Errorf("read the marks of full scans: %w", err)
+		}
+		ops = append(ops, table.Delete{Key: item.Key})
+	}
+	for _, part := range slices.Sorted(maps.Keys(r.parts)) {
+		p := r.parts[part]
+		p.partBody = partBody{Listed: p.Listed, Readers: p.Readers, Narrow: p.Narrow}
+		p.version++
+		item, err := p.item(r.teamID, r.id, part)
+		if err != nil {
+			return err
+		}
+		r.parts[part], ops = p, append(ops, table.Put{Item: item})
+	}
+	return r.saveAll(ctx, ops)
+}
+
+// saveAll carries out operations of any number, in several Writes.
+func (r *syncRun) saveAll(ctx context.Context, ops []table.Op) error {
 	for chunk := range slices.Chunk(ops, deletesPerWrite) {
 		if err := r.save(ctx, chunk...); err != nil {
 			return err

@@ -28,12 +28,7 @@ func (r *syncRun) addParts(ctx context.Context, named []string) error {
 		r.parts[part] = p
 		ops = append(ops, table.Put{Item: item})
 	}
-	for chunk := range slices.Chunk(ops, deletesPerWrite) {
-		if err := r.save(ctx, chunk...); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.saveAll(ctx, ops)
 }
 
 // listedParts returns the parts that PartList named, if the source has it, without those that

@@ -9,15 +9,18 @@ import (
 	"strings"
 )
 
-// query sends a GraphQL query about the repository, up to most times, and decodes its data into v. What GitHub fails to return of single
-// records is null. Its errors are those of get.
-func (s *session) query(ctx context.Context, query string, about map[string]any, most int, v any) error {
+// query sends a GraphQL query about the repository, up to most times, and decodes its data into v. Its errors are those of get. If ofOne is
+// set, the query is about one pull request: what GitHub fails to return of single records, each time, is null. Of a larger query that is
+// an error, because GitHub may return them if it is asked for less.
+func (s *session) query(ctx context.Context, query string, about map[string]any, most int, ofOne bool, v any) error {
 	about["owner"], about["name"], _ = strings.Cut(s.repository, "/")
 	body, err := json.Marshal(map[string]any{"query": query, "variables": about})
 	if err != nil {
 		return err
 	}
+	attempt := 0
 	return s.retry(ctx, most, func() error {
+		attempt++
 		ctx, cancel := context.WithTimeout(ctx, requestTime)
 		defer cancel()
 		q, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(s.base, "v3/")+"graphql", bytes.NewReader(body))
@@ -41,6 +44,9 @@ func (s *session) query(ctx context.Context, query string, about map[string]any,
 			first := out.Errors[n]
 			return &statusError{status: statusOf(first.Type, first.Message, reply.Header), header: reply.Header, message: first.Message}
 		}
+		if len(out.Errors) > 0 && (!ofOne || attempt < most) {
+			return &statusError{status: http.StatusBadGateway, header: reply.Header, message: out.Errors[0].Message}
+		}
 		return json.Unmarshal(out.Data, v)
 	})
 }
@@ -50,8 +56,12 @@ type queryError struct {
 	Path          []any // names of members and indexes of lists
 }
 
-// isOfOneRecord reports whether e is about one record of a list, which is null in the data. What the token may not read concerns all.
+// isOfOneRecord reports whether e is about one record of a list, which is null in the data. What the token may not read concerns all, and so
+// does a query that needs too much: which records are null then says nothing about them.
 func (e queryError) isOfOneRecord() bool {
+	if e.Type == "RESOURCE_LIMITS_EXCEEDED" {
+		return false
+	}
 	inList := slices.ContainsFunc(e.Path, func(step any) bool { _, isIndex := step.(float64); return isIndex })
 	return inList && slices.Contains([]int{http.StatusNotFound, http.StatusBadGateway}, statusOf(e.Type, e.Message, nil))
 }

@@ -94,7 +94,7 @@ func (s *session) pulls(ctx context.Context, query, after string, first int) (pu
 	if query == alone {
 		most = attempts
 	}
-	if err := s.query(ctx, query, about, most, &reply); err != nil {
+	if err := s.query(ctx, query, about, most, first == 1, &reply); err != nil {
 		return pullList{}, err
 	}
 	if reply.Repository == nil || reply.Repository.PullRequests == nil {
@@ -102,12 +102,12 @@ func (s *session) pulls(ctx context.Context, query, after string, first int) (pu
 	}
 	list := *reply.Repository.PullRequests
 	for _, e := range list.Edges {
-		isRead := query == alone || e.Node != nil && e.Node.Reviews != nil
+		isRead := query == alone || e.Node != nil && e.Node.Reviews != nil && e.Node.Reviews.Nodes != nil
 		if !isRead || e.Cursor == "" || e.Cursor == after {
 			return pullList{}, emptyReply()
 		}
 	}
-	if list.PageInfo.HasNextPage && len(list.Edges) == 0 {
+	if list.Edges == nil || list.PageInfo.HasNextPage && len(list.Edges) == 0 {
 		return pullList{}, emptyReply()
 	}
 	return list, nil

@@ -193,15 +193,19 @@ func (s *session) reviewsAfter(ctx context.Context, number int, after string) (*
 	if after != "" {
 		about["after"] = after
 	}
-	err := s.query(ctx, moreQuery, about, attempts, &reply)
+	err := s.query(ctx, moreQuery, about, attempts, true, &reply)
 	var failed *source.SyncError
 	switch {
 	case errors.As(err, &failed) && failed.Code == source.NotThere:
 		return &reviewList{}, nil
 	case err != nil:
 		return nil, err
-	case reply.Repository == nil || reply.Repository.PullRequest == nil || reply.Repository.PullRequest.Reviews == nil:
+	case reply.Repository == nil || reply.Repository.PullRequest == nil:
 		return nil, emptyReply()
 	}
-	return reply.Repository.PullRequest.Reviews, nil
+	list := reply.Repository.PullRequest.Reviews
+	if list == nil || list.Nodes == nil {
+		return nil, emptyReply()
+	}
+	return list, nil
 }

@@ -348,6 +348,75 @@ func TestANullReviewHoldsUpNoOther(t *testing.T) {
 	}
 }
 
+// TestRepliesThatLackRecordsAreAskedForAgain: GitHub leaves out records of a query that needs too much, with the status 200, and returns
+// them if it is asked for less. None is lost.
+func TestRepliesThatLackRecordsAreAskedForAgain(t *testing.T) {
+	t.Parallel()
+	const nodes, node, all = `"edges",%d,"node","reviews","nodes"`, `"edges",%d,"node","reviews","nodes",0`, ``
+	for name, tt := range map[string]struct{ reviews, kind, path string }{
+		"no reviews, by a limit":    {`{"nodes":null,"pageInfo":{"hasNextPage":false}}`, "RESOURCE_LIMITS_EXCEEDED", nodes},
+		"a null review, by a limit": {`{"nodes":[null],"pageInfo":{"hasNextPage":false}}`, "RESOURCE_LIMITS_EXCEEDED", node},
+		"no reviews, for a failure": {`{"nodes":null,"pageInfo":{"hasNextPage":false}}`, "", nodes},
+		"a null review":             {`{"nodes":[null],"pageInfo":{"hasNextPage":false}}`, "", node},
+		"a null review, not found":  {`{"nodes":[null],"pageInfo":{"hasNextPage":false}}`, "NOT_FOUND", node},
+		"no reviews, and no error":  {`{"nodes":null,"pageInfo":{"hasNextPage":false}}`, "", all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			r.pulls(30)
+			asked := 0
+			r.server.Before(func(_ string, w http.ResponseWriter) bool {
+				if asked++; asked > 1 {
+					return false
+				}
+				var edges, failures []string
+				for i := range 25 {
+					n := 30 - i
+					reviews := fmt.Sprintf(`{"nodes":[{"url":"u%d#pullrequestreview-1","body":"Fine."}],"pageInfo":{"hasNextPage":false}}`, n)
+					if i >= 5 {
+						reviews = tt.reviews
+						if tt.path != all {
+							failures = append(failures, fmt.Sprintf(`{"type":%q,"message":"No.","path":["repository","pullRequests",`+tt.path+`]}`, tt.kind, i))
+						}
+					}
+					edges = append(edges, fmt.Sprintf(`{"cursor":"c%d","node":{"number":%d,"url":"u","updatedAt":"2026-01-01T00:00:00Z","reviews":%s}}`, n, n, reviews))
+				}
+				_, _ = fmt.Fprintf(w, `{"data":{"repository":{"pullRequests":{"edges":[%s],"pageInfo":{"hasNextPage":false}}}},"errors":[%s]}`,
+					strings.Join(edges, ","), strings.Join(failures, ","))
+				return true
+			})
+			if items, _, _ := r.mustRead("reviews", nil); len(items) != 30 {
+				t.Errorf("%d items", len(items))
+			}
+		})
+	}
+}
+
+// TestReviewsOfOnePullRequestThatNeedTooMuchAreLeftOutByName, and not as if there were none.
+func TestReviewsOfOnePullRequestThatNeedTooMuchAreLeftOutByName(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.pulls(1)
+	r.access.Failed = []string{r.server.URL + "/acme/api/pull/1#reviews"}
+	r.server.Before(func(_ string, w http.ResponseWriter) bool {
+		_, _ = io.WriteString(w, `{"data":{"repository":{
+			"pullRequests":{"edges":[{"cursor":"a","node":{"number":1,"url":"u","updatedAt":"2026-01-01T00:00:00Z","reviews":{"nodes":[],"pageInfo":{"hasNextPage":true,"endCursor":"b"}}}}]},
+			"pullRequest":{"reviews":{"nodes":null}}}}}`)
+		return true
+	})
+	leftOut := 0
+	for page, err := range r.c.Read(t.Context(), r.access, "acme/api reviews", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		leftOut += len(page.Failed)
+	}
+	if leftOut != 1 {
+		t.Errorf("%d left out", leftOut)
+	}
+}
+
 // TestACursorOfReviewsThatHasExpired begins the reading again.
 func TestACursorOfReviewsThatHasExpired(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -17,6 +18,7 @@ const (
 	goneFor   = 3 * time.Hour       // between the first look that finds a page gone and the one that removes it
 	keptGone  = 30 * 24 * time.Hour // for which a page is in checkpoint.Gone that is not listed any more
 	shortFor  = 20 * time.Hour      // between the first look that finds a sitemap short and the one that is believed
+	missedFor = 30 * 24 * time.Hour // for which what changed is read again while a sitemap cannot be read
 )
 
 // checkpoint is the checkpoint of a source.
@@ -38,6 +40,8 @@ type checkpoint struct {
 	// once because that may pass soon.
 	Missed  bool `json:"missed,omitempty"`
 	Retried bool `json:"retried,omitempty"`
+	// Before is the Since of the readings before a full scan.
+	Before time.Time `json:"before,omitzero"`
 }
 
 // lengths are what a source remembers of the length of its sitemap. One that is short may be a mistake of an hour.
@@ -75,23 +79,38 @@ func (p checkpoint) doubt() *source.SyncError {
 }
 
 // failsMuch reports whether there are more pages in Failed than a checkpoint should have.
-func (p checkpoint) failsMuch() bool {
-	size := 0
-	for _, address := range p.Failed {
-		size += len(address)
+func (p checkpoint) failsMuch() bool { return size(p.Failed) > maxFailed }
+
+func size(urls []string) (bytes int) {
+	for _, address := range urls {
+		bytes += len(address)
 	}
-	return size > maxFailed
+	return bytes
 }
 
-// end returns the checkpoint that the next reading begins with. If many pages failed, it repeats this one.
+// end returns the checkpoint that the next reading begins with. If many pages failed, it repeats this one. If a sitemap was missed, the next
+// reading begins where this one did, because the pages that only that sitemap names may have changed meanwhile.
 func (p checkpoint) end() checkpoint {
 	gone := maps.Clone(p.Gone)
 	maps.DeleteFunc(gone, func(_ uint32, at int64) bool { return time.Unix(at, 0).Add(keptGone).Before(p.Begun) })
-	if p.failsMuch() {
-		return checkpoint{Since: p.Since, Again: p.Again, Gone: gone, lengths: p.lengths}
-	}
 	// A day earlier, because the times of sitemaps are rarely exact.
-	return checkpoint{Since: p.Begun.Add(-24 * time.Hour), Again: p.Failed, Gone: gone, lengths: p.lengths}
+	next := checkpoint{Since: p.Begun.Add(-24 * time.Hour), Again: p.Failed, Gone: gone, lengths: p.lengths}
+	from := cmp.Or(p.Since, p.Before)
+	switch {
+	case p.failsMuch():
+		next.Since, next.Again = p.Since, p.Again
+	case p.Missed && !from.IsZero(): // else all that is stored was read by this reading
+		if next.Since = p.Begun.Add(-missedFor); from.After(next.Since) {
+			next.Since = from
+		}
+		next.Again = slices.Clone(p.Failed)
+		for _, address := range p.Again { // the missed sitemap may name it
+			if !slices.Contains(p.Failed, address) && size(next.Again) <= maxFailed {
+				next.Again = append(next.Again, address)
+			}
+		}
+	}
+	return next
 }
 
 // hashOf returns the key of a page in checkpoint.Gone.

@@ -68,6 +68,86 @@ func TestASitemapOfAnIndexThatCannotBeReadIsPassedOver(t *testing.T) {
 	}
 }
 
+// TestPagesOfASitemapThatWasMissingAreReadIfTheyChangedMeanwhile, or failed before, also when full scans passed over them.
+func TestPagesOfASitemapThatWasMissingAreReadIfTheyChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for name, full := range map[string]bool{"changes": false, "full scans": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t, map[string]answer{"/a": article("A"), "/b": article("B"), "/c": article("C"), "/d": article("D")})
+			r.stored = func(string) bool { return true }
+			clock := now
+			r.c.Now = func() time.Time { return clock }
+			settings := source.NewSettings(map[string]any{"sitemap": r.url + "/index.xml"})
+			entry := func(path string, changed time.Time) string {
+				return "<url><loc>" + r.url + path + "</loc><lastmod>" + changed.Format(time.RFC3339) + "</lastmod></url>"
+			}
+			second := func(b time.Time) answer {
+				return answer{http.StatusOK, "<urlset>" + entry("/b", b) + entry("/c", now.Add(-100*day)) + entry("/d", now.Add(-100*day)) + "</urlset>"}
+			}
+			r.pages["/index.xml"] = indexOf(r.url+"/first.xml", r.url+"/second.xml")
+			r.pages["/first.xml"] = answer{http.StatusOK, "<urlset>" + entry("/a", now.Add(-100*day)) + "</urlset>"}
+			r.pages["/second.xml"], r.pages["/c"] = second(now.Add(-100*day)), answer{http.StatusBadGateway, ""}
+			_, at, err := r.read(settings, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed := now.Add(time.Hour)
+			r.pages["/second.xml"], r.pages["/c"] = answer{http.StatusNotFound, ""}, article("C")
+			var got result
+			for range 4 {
+				clock = clock.Add(day)
+				from := at
+				if r.before = nil; full {
+					r.before, from = at, nil
+				}
+				if got, at, err = r.read(settings, from); err != nil || full != slices.Contains(got.items, "/a") {
+					t.Fatalf("%+v %v", got, err)
+				}
+			}
+			clock = clock.Add(day)
+			r.before, r.pages["/second.xml"] = nil, second(changed)
+			if got, at, err = r.read(settings, at); err != nil || !slices.Equal(got.items, []string{"/b", "/c"}) {
+				t.Errorf("back: %+v %v", got, err)
+			}
+			clock = clock.Add(7 * day)
+			if got, _, err = r.read(settings, at); err != nil || len(got.items) > 0 {
+				t.Errorf("later: %+v %v", got, err)
+			}
+		})
+	}
+}
+
+// TestASitemapThatIsAlwaysMissingHasNotAllReadAgain: what changed long ago is read by full scans alone.
+func TestASitemapThatIsAlwaysMissingHasNotAllReadAgain(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	r := read(t, map[string]answer{"/a": article("A")})
+	r.stored = func(string) bool { return true }
+	clock := now
+	r.c.Now = func() time.Time { return clock }
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/index.xml"})
+	r.pages["/index.xml"] = indexOf(r.url+"/first.xml", r.url+"/none.xml")
+	r.pages["/first.xml"] = answer{http.StatusOK, "<urlset><url><loc>" + r.url + "/a</loc><lastmod>" + now.Add(-2*day).Format(time.RFC3339) + "</lastmod></url></urlset>"}
+	got, at, err := r.read(settings, nil)
+	for _, tt := range []struct {
+		changed, after time.Duration
+		items          int
+	}{{-2 * day, day, 0}, {5 * day, 6 * day, 1}, {5 * day, 30 * day, 1}, {5 * day, 40 * day, 0}} {
+		clock = now.Add(tt.after)
+		r.pages["/first.xml"] = answer{http.StatusOK, "<urlset><url><loc>" + r.url + "/a</loc><lastmod>" + now.Add(tt.changed).Format(time.RFC3339) + "</lastmod></url></urlset>"}
+		for range 2 {
+			if got, at, err = r.read(settings, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(got.items) != tt.items {
+			t.Errorf("after %v: %+v", tt.after, got)
+		}
+	}
+}
+
 // TestASitemapThatIsMissingForAPartOfAFullScan: what it names before the page that was read last was not listed.
 func TestASitemapThatIsMissingForAPartOfAFullScan(t *testing.T) {
 	t.Parallel()

@@ -70,12 +70,12 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 				p.Since = time.Time{}
 			}
 		}
-		if at == nil && a.Before != nil { // what the readings before a full scan found gone
+		if at == nil && a.Before != nil { // what the readings before a full scan found
 			var before checkpoint
 			if err := source.DecodeCheckpoint(a.Before, &before); err != nil {
 				return err
 			}
-			p.Gone, p.lengths = before.Gone, before.lengths
+			p.Gone, p.lengths, p.Before, p.Again = before.Gone, before.lengths, before.Since, before.Again
 		}
 		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a}
 		all, err := v.list(ctx, a.Settings)

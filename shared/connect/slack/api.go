@@ -3,7 +3,6 @@ package slack
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"maps"
 	"net/url"
@@ -77,19 +76,16 @@ type channelReply struct {
 type about struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
-	Private  bool   `json:"is_private"`
+	Private  *bool  `json:"is_private"` // nil: not told
 	Member   bool   `json:"is_member"`
 	Archived bool   `json:"is_archived"`
 }
 
-// UnmarshalJSON decodes c, which is private unless Slack says that it is not.
-func (c *about) UnmarshalJSON(text []byte) error {
-	type plain about
-	known := plain{Private: true}
-	err := json.Unmarshal(text, &known)
-	*c = about(known)
-	return err
-}
+// isOpen reports whether everyone in the workspace may read the channel: only if Slack says so.
+func (c about) isOpen() bool { return c.Private != nil && !*c.Private }
+
+// isClosed reports whether Slack says that the channel is private.
+func (c about) isClosed() bool { return c.Private != nil && *c.Private }
 
 // refusal is a reply of Slack that is an error.
 type refusal struct {
@@ -155,14 +151,20 @@ func plain(text string) string {
 // be in to read it.
 func (r *reading) join(ctx context.Context) (about, error) {
 	reply, err := call[channelReply](ctx, r, "conversations.info?channel="+url.QueryEscape(r.channel))
-	c := reply.Channel
-	if err == nil && c.ID == "" {
+	if err == nil && reply.Channel.ID == "" {
 		err = incomplete("nothing about the channel")
 	}
-	if err != nil || c.Member {
-		return c, err
+	if err != nil {
+		return about{}, err
 	}
-	if c.Private || c.Archived {
+	c := reply.Channel
+	if c.Member {
+		return c, nil
+	}
+	if c.Private == nil {
+		return c, incomplete("a channel without whether it is private")
+	}
+	if c.isClosed() || c.Archived {
 		code := "not_in_channel"
 		if c.Archived {
 			code = "is_archived"

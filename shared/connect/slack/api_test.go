@@ -1,9 +1,13 @@
 package slack_test
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
+
+	"docent/shared/source"
 )
 
 // TestAChannelOfWhichSlackDoesNotSayThatItIsPublicIsNotOpened: its messages would be read by everyone.
@@ -44,5 +48,42 @@ func TestAChannelOfWhichSlackDoesNotSayThatItIsPublicIsNotOpened(t *testing.T) {
 				t.Errorf("%d items", len(items))
 			}
 		})
+	}
+}
+
+// TestAChannelIsGoneOnlyIfSlackSaysThatItIsPrivate: a reply that lacks something removes nothing that is stored.
+func TestAChannelIsGoneOnlyIfSlackSaysThatItIsPrivate(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		body string
+		gone bool
+	}{
+		"nothing":                 {`{"ok":true}`, false},
+		"null":                    {`{"ok":true,"channel":null}`, false},
+		"an empty channel":        {`{"ok":true,"channel":{}}`, false},
+		"no id":                   {`{"ok":true,"channel":{"name":"ops","is_private":true}}`, false},
+		"not its kind":            {`{"ok":true,"channel":{"id":"C0000000001","name":"ops"}}`, false},
+		"a null kind":             {`{"ok":true,"channel":{"id":"C0000000001","name":"ops","is_private":null}}`, false},
+		"an error with a channel": {`{"ok":false,"error":"internal_error","channel":{"id":"C0000000001","is_private":true}}`, false},
+		"private":                 {`{"ok":true,"channel":{"id":"C0000000001","name":"ops","is_private":true}}`, true},
+	} {
+		for _, chosen := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, chosen %t", name, chosen), func(t *testing.T) {
+				t.Parallel()
+				s, c, a := workspace(t)
+				if !chosen {
+					a.Settings = source.Settings{}
+				}
+				s.Before = func(_ int, w http.ResponseWriter) bool {
+					_, _ = io.WriteString(w, tt.body)
+					return true
+				}
+				for page, err := range c.Read(t.Context(), a, ops, nil) {
+					if err == nil || errors.Is(err, source.ErrPartGone) != tt.gone {
+						t.Errorf("%+v %v", page, err)
+					}
+				}
+			})
+		}
 	}
 }

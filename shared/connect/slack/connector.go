@@ -138,20 +138,20 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		if err != nil && !r.chosen {
 			return r.pass(about, err, at, page)
 		}
-		if err != nil && about.Private {
+		if err != nil && about.isClosed() {
 			return fmt.Errorf("%w: %w", source.ErrPartGone, err) // its members are not known any more
 		}
 		if err != nil {
 			return r.goneOr(err)
 		}
-		p := checkpoint{Name: about.Name, Private: about.Private}
+		p := checkpoint{Name: about.Name, Private: !about.isOpen()}
 		if err := source.DecodeCheckpoint(at, &p); err != nil {
 			return err
 		}
-		if p.Private && !about.Private {
+		if p.Private && about.isOpen() {
 			return source.ErrFullScanNeeded // what was read has a rule
 		}
-		if about.Private {
+		if !about.isOpen() {
 			before := p.Readers
 			changed, err := r.readReaders(ctx, &p)
 			if err != nil {

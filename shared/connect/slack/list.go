@@ -61,7 +61,7 @@ func (r *reading) list(ctx context.Context, at []byte, yield func(source.SyncPag
 
 // readable reports whether the app can read a listed channel. An archived one cannot be joined.
 func (c about) readable() bool {
-	return channelForm.MatchString(c.ID) && !c.Private && (c.Member || !c.Archived)
+	return channelForm.MatchString(c.ID) && c.isOpen() && (c.Member || !c.Archived)
 }
 
 // pass ends the reading of a listed channel that join refused with err. What Slack no longer
@@ -71,7 +71,7 @@ func (r *reading) pass(c about, err error, at []byte, yield func(source.SyncPage
 	var failed *source.SyncError
 	page := source.SyncPage{Last: true, Checkpoint: at}
 	switch {
-	case c.Private:
+	case c.isClosed():
 		return source.ErrPartGone
 	case c.Archived:
 	case c.ID != "" && errors.As(err, &failed) && (failed.Code == source.Refused || isCode(err, "not_in_channel")):

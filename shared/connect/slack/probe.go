@@ -42,7 +42,7 @@ func (o opener) Probe(ctx context.Context, f *fetch.Fetcher, a source.Access) er
 		if err == nil && i == 0 {
 			err = r.probeHistory(ctx)
 		}
-		if err == nil && i == 0 || err == nil && about.Private {
+		if err == nil && i == 0 || err == nil && !about.isOpen() {
 			_, err = call[usersReply](ctx, r, "users.list?limit=1")
 		}
 		if i > 0 && ctx.Err() != nil {

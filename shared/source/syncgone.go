@@ -172,10 +172,14 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 	return nil
 }
 
+// askTime limits one question whether an item is deleted. It is a part of firstTime, which limits those of a run that are in vain together,
+// so that one item of which the provider never says so does not keep the others from being asked about.
+const askTime = 30 * time.Second
+
 // ask asks the provider whether an item is deleted, and limits the time: a question may take several requests, and a run that waits for
 // one until its deadline has nothing to save.
 func (r *syncRun) ask(ctx context.Context, part, uri string) (gone bool, err error) {
-	most := firstTime
+	most := askTime
 	if deadline, ends := ctx.Deadline(); ends && !r.progressed {
 		most = min(most, time.Until(deadline)-stopBefore)
 	}

@@ -1,6 +1,7 @@
 package confluence_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -171,6 +172,47 @@ func TestLinksToTheNextPageStayOnTheSite(t *testing.T) {
 			t.Errorf("%s: asked for %q", link, requests)
 		}
 	}
+}
+
+// TestPagesThatLeadBackRepeatACheckpoint, by which a sync finds that they would never end.
+func TestPagesThatLeadBackRepeatACheckpoint(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string][]byte{"full scan": nil, "changes": []byte(`{"since":"2026-01-01T00:00:00Z"}`)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, false, nil)
+			s.c.HTTP = &http.Client{Transport: circle{s.c.HTTP.Transport}}
+			seen, items := map[string]bool{}, 0
+			for page, err := range s.c.Read(t.Context(), s.access, "ENG pages", at) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if items += len(page.Items); seen[string(page.Checkpoint)] {
+					break
+				}
+				if seen[string(page.Checkpoint)] = true; len(seen) == 10 {
+					t.Fatalf("no checkpoint repeats; the last is %s", page.Checkpoint)
+				}
+			}
+			if items < 2 {
+				t.Errorf("%d items", items)
+			}
+		})
+	}
+}
+
+// circle answers searches with one page whose cursors A and B lead to each other.
+type circle struct{ http.RoundTripper }
+
+func (c circle) RoundTrip(q *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(q.URL.Path, "/content/search") {
+		return c.RoundTripper.RoundTrip(q)
+	}
+	reply := httptest.NewRecorder()
+	reply.Header().Set("Content-Type", "application/json")
+	next := map[string]string{"A": "B"}[q.URL.Query().Get("cursor")]
+	_, _ = fmt.Fprintf(reply, `{"results":[{"id":"7","type":"page","title":"One","restrictions":{"read":{"restrictions":{"user":{"results":[]},"group":{"results":[]}}}}}],"_links":{"next":"/rest/api/content/search?cql=x&cursor=%s"}}`, cmp.Or(next, "A"))
+	return reply.Result(), nil
 }
 
 func TestTheTokenStaysWithTheSite(t *testing.T) {

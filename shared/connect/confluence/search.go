@@ -78,12 +78,21 @@ func (r *reading) start(ctx context.Context, p *checkpoint, yield func(source.Sy
 
 // save yields page, which has the results up to done, with the checkpoint p after them.
 func (r *reading) save(page source.SyncPage, done id, p *checkpoint, yield func(source.SyncPage) bool) error {
-	p.Done, p.Found = done, p.Found+len(page.Items)
+	p.Done = done
+	r.count(p, page)
 	r.Note(&p.Openings, p.Full, page.Unread)
 	if page.Checkpoint = source.EncodeCheckpoint(*p); !yield(page) {
 		return source.ErrStopped
 	}
 	return nil
+}
+
+// count adds the files on page to those that a full scan has listed. Nothing else is counted: by checkpoints that repeat, a sync finds pages
+// that lead back to an earlier one.
+func (r *reading) count(p *checkpoint, page source.SyncPage) {
+	if p.Full && r.kind == attachments {
+		p.Found += len(page.Items)
+	}
 }
 
 // pass completes page, which has the last results of a query, and returns the checkpoint after it. link leads to the next page. whole
@@ -95,7 +104,7 @@ func (r *reading) pass(page *source.SyncPage, p checkpoint, query url.Values, li
 	if p.Next, err = next(query, link); err != nil {
 		return p, err
 	}
-	if p.Found += len(page.Items); p.Full && r.kind == attachments && p.Found >= r.most && p.Next != "" {
+	if r.count(&p, *page); p.Found >= r.most && p.Next != "" {
 		p.Next, page.Notice = "", r.tooMany()
 	}
 	if page.Last = p.Next == ""; page.Last {

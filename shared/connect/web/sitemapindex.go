@@ -7,13 +7,19 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"docent/shared/fetch"
 	"docent/shared/source"
 )
 
+// failFor limits the time for sitemaps of an index that fail and may be readable soon. The others are then missed without being asked for, so
+// that a reading gets to the pages.
+const failFor = time.Minute
+
 // sitemap returns the pages of a sitemap or of an index of sitemaps, sorted by URL, each once. It
-// leaves out pages of other hosts, as the protocol requires. Sitemaps of an index that cannot be read are in v.missed.
+// leaves out pages of other hosts, as the protocol requires. Sitemaps of an index that cannot be read are in v.missed. The first that may be
+// readable soon is an error, with v.endsFirst, unless v.retried is set.
 func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	home, err := url.Parse(address)
 	if err != nil {
@@ -24,7 +30,14 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, u := range sitemaps {
+	var failing time.Duration // time that sitemaps took that may be readable soon
+	for _, u := range v.rotated(sitemaps) {
+		if failing >= failFor {
+			v.missed = append(v.missed, missedSitemap{startOf(u.String()), &source.SyncError{Code: source.Unreadable,
+				Detail: "Others of the site had failed for a minute before."}})
+			continue
+		}
+		begun := v.Now()
 		err := v.file(ctx, u, func(index bool, e sitemapEntry) error {
 			if index {
 				return &source.SyncError{Code: source.Unreadable, Detail: "An index of sitemaps names another index."}
@@ -35,6 +48,12 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 		switch {
 		case errors.As(err, &failed) && !list.isTooLong() && ctx.Err() == nil:
 			v.missed = append(v.missed, missedSitemap{startOf(u.String()), failed})
+			if mayPass(failed) {
+				failing += v.Now().Sub(begun)
+				if v.endsFirst = !v.retried; v.endsFirst {
+					return nil, failed
+				}
+			}
 		case err != nil:
 			return nil, err
 		}
@@ -48,6 +67,15 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	}
 	slices.SortFunc(list.pages, func(a, b listed) int { return strings.Compare(a.url, b.url) })
 	return list.pages, nil
+}
+
+// rotated returns the sitemaps of an index from another one on at each look, so that those behind many that never answer are read too.
+func (v *visit) rotated(sitemaps []*url.URL) []*url.URL {
+	if len(sitemaps) == 0 {
+		return nil
+	}
+	first := hashOf(v.Now().String()) % uint32(len(sitemaps))
+	return slices.Concat(sitemaps[first:], sitemaps[:first])
 }
 
 // index reads the sitemap of list. It adds the pages that it names to list, and returns the sitemaps that it names if it is an index.
@@ -90,19 +118,16 @@ func (v *visit) missedNotice() *source.SyncError {
 		Detail: fmt.Sprintf(which, first.url) + ", so no page is taken for removed. " + first.why.Detail}
 }
 
-// waitFor returns the failure of a missed sitemap that may be readable soon, or nil.
-func (v *visit) waitFor() error {
-	for _, m := range v.missed {
-		var answered *fetch.StatusError
-		var unreached *fetch.Error
-		switch {
-		case errors.As(m.why, &answered):
-			if temporary(answered.Status) {
-				return m.why
-			}
-		case errors.As(m.why, &unreached) && (unreached.Code == fetch.TimedOut || unreached.Code == fetch.Failed && !errors.Is(m.why, fetch.ErrTooLarge)):
-			return m.why
-		}
+// mayPass reports whether a sitemap that could not be read may be readable soon.
+func mayPass(err error) bool {
+	var answered *fetch.StatusError
+	var unreached *fetch.Error
+	switch {
+	case errors.As(err, &answered):
+		return temporary(answered.Status)
+	case errors.As(err, &unreached):
+		return unreached.Code == fetch.TimedOut || unreached.Code == fetch.Failed && !errors.Is(err, fetch.ErrTooLarge)
+	default:
+		return false
 	}
-	return nil
 }

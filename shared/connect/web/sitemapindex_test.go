@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -180,5 +181,62 @@ func TestAnIndexOfWhichNoSitemapCanBeRead(t *testing.T) {
 	got, _, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + "/index.xml"}), nil)
 	if err != nil || !slices.Equal(got.items, []string{"/a"}) || got.exact || !strings.Contains(got.notice, "2 sitemaps that the index names") || len(got.notice) > 500 {
 		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// TestManySitemapsThatHangKeepNoPageFromBeingRead: the first ends the reading once, and then a minute is spent on them. Looks
+// begin with different ones, so that those behind them are read too.
+func TestManySitemapsThatHangKeepNoPageFromBeingRead(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	urls := r.articles(4)
+	var sitemaps []string
+	for i := range 100 {
+		path := fmt.Sprintf("/%d.xml", i)
+		sitemaps, r.pages[path] = append(sitemaps, r.url+path), answer{http.StatusGatewayTimeout, ""}
+	}
+	for i, u := range urls {
+		r.pages[fmt.Sprintf("/%d.xml", 25*i)] = sitemap(u)
+	}
+	r.pages["/index.xml"] = indexOf(sitemaps...)
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/index.xml"})
+	clock := now
+	r.c.Now = func() time.Time { // each request takes ten seconds
+		clock = clock.Add(10 * time.Second)
+		return clock
+	}
+	look := func(at []byte, most int) (result, []byte, error) {
+		r.asked = nil
+		got, next, err := r.read(settings, at)
+		var failed *source.SyncError
+		if err != nil && (!errors.As(err, &failed) || failed.Code != source.Unreadable) {
+			t.Fatal(err)
+		}
+		if len(r.asked)-len(got.items) > most {
+			t.Errorf("asked for %q", r.asked)
+		}
+		return got, next, err
+	}
+	seen := map[string]bool{}
+	for range 20 {
+		_, at, err := look(nil, 4)
+		if err == nil || at == nil {
+			t.Fatal("the reading did not end first")
+		}
+		for looks := 1; ; looks++ {
+			got, _, err := look(at, 9)
+			if err == nil {
+				for _, item := range got.items {
+					seen[item] = true
+				}
+				break
+			}
+			if looks == 30 { // a look that finds no sitemap fails, and the next one is at others
+				t.Fatal("no sitemap was read")
+			}
+		}
+	}
+	if len(seen) != len(urls) {
+		t.Errorf("read %v", seen)
 	}
 }

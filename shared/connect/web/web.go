@@ -77,16 +77,15 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 			}
 			p.Gone, p.lengths, p.Before, p.Again = before.Gone, before.lengths, before.Since, before.Again
 		}
-		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a}
+		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a, retried: p.Retried}
 		all, err := v.list(ctx, a.Settings)
-		if err != nil {
-			return err
-		}
-		if err := v.waitFor(); err != nil && !p.Retried {
+		if v.endsFirst {
 			p.Retried = true
 			if !page(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p)}) {
 				return source.ErrStopped
 			}
+		}
+		if err != nil {
 			return err
 		}
 		switch {
@@ -105,6 +104,8 @@ type visit struct {
 	sites      map[string]*site
 	maxSitemap int64 // bytes of a file
 	access     source.Access
+	retried    bool // checkpoint.Retried
+	endsFirst  bool // a sitemap may be readable soon, and retried is not set
 	missed     []missedSitemap
 	stored     map[string]bool // which of the pages before known are stored
 	known      int

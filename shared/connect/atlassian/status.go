@@ -38,10 +38,18 @@ func message(e *rest.StatusError) string {
 }
 
 // treatsAsNobody reports whether a reply says that the token is not accepted, whatever its status. A site answers such a request as one of
-// an anonymous visitor, who sees no issue or page, or only those that everyone sees.
+// an anonymous visitor, who sees no issue or page, or only those that everyone sees. If several logins were tried, one that succeeded counts.
 func treatsAsNobody(h http.Header) bool {
-	reasons := strings.ToUpper(strings.Join(h.Values("X-Seraph-LoginReason"), ","))
-	return strings.Contains(reasons, "AUTHENTICATED_FAILED") || strings.Contains(reasons, "AUTHENTICATION_DENIED")
+	refused := false
+	for reason := range strings.SplitSeq(strings.Join(h.Values("X-Seraph-LoginReason"), ","), ",") {
+		switch strings.ToUpper(strings.TrimSpace(reason)) {
+		case "OK":
+			return false
+		case "AUTHENTICATED_FAILED", "AUTHENTICATION_DENIED":
+			refused = true
+		}
+	}
+	return refused
 }
 
 // rejected returns the failure for a token that is not accepted.

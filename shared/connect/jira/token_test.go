@@ -40,3 +40,23 @@ func TestATokenThatIsTakenForNoneIsNotAccepted(t *testing.T) {
 		}
 	})
 }
+
+// TestATokenOfWhichOneLoginSucceedsIsAccepted, although another one of the same request failed.
+func TestATokenOfWhichOneLoginSucceedsIsAccepted(t *testing.T) {
+	t.Parallel()
+	for _, reasons := range [][]string{{"OK"}, {"AUTHENTICATED_FAILED", "OK"}, {"OK, AUTHENTICATED_FAILED"}, {"AUTHENTICATION_DENIED,ok"}, {"OUT"}} {
+		s := newSite(t, false, nil)
+		s.put(issue(1))
+		s.Before(func(_ string, w http.ResponseWriter) bool {
+			for _, reason := range reasons {
+				w.Header().Add("X-Seraph-LoginReason", reason)
+			}
+			return false
+		})
+		s.MustSync()
+		s.want("OPS-1")
+		if d := s.Shown(); d.LastError != nil {
+			t.Errorf("%q: %+v", reasons, d.LastError)
+		}
+	}
+}

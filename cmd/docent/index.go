@@ -16,7 +16,7 @@ type indexCheckCmd struct {
 func (c *indexCheckCmd) Help() string {
 	return `Checks every segment of the search index: checksums, dictionary, postings, and whether each document is current and can be found. Documents that changed since their segment was written are stale. That is normal: questions skip them, and the next merge drops them.
 
-Documents are compared with their checksums, too. One that is damaged is in no search and no list; put it again, or restore a backup. An item of a data source is stored again by the next full sync; docent index rebuild makes that the next one.
+Documents are compared with their checksums, too. One that is damaged is in no search and no list; put it again, or restore a backup. An item of a data source is stored again when its source is read as if it were new; docent index rebuild makes the next sync do so.
 
 The exit status is 1 if a segment is damaged, or a document missing or damaged. docent index rebuild repairs segments, and adds what is missing.`
 }

@@ -151,8 +151,8 @@ type Service struct {
 	// Warn logs that a message could not be sent. The sweeper sends it again,
 	// because the work is pending.
 	Warn func(w pending.Work, err error)
-	// Fallible says that the table may have damaged items. A put that changes nothing then reads the stored body, and stores
-	// it anew if it is damaged.
+	// Fallible says that the table may have damaged items. A put of the same content then reads the stored one, and stores it
+	// anew if it is damaged.
 	Fallible bool
 	// OnDamage, if set, receives what is damaged where documents are searched and listed, once an hour for each document. It is
 	// left out.

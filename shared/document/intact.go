@@ -8,12 +8,14 @@ import (
 	"slices"
 
 	"docent/shared/blob"
+	"docent/shared/memory"
 	"docent/shared/table"
 	"docent/shared/usage"
 )
 
 // stays reports whether old, which in does not change, stays as it is. Otherwise it was not indexed, or is damaged, and is stored
-// again. stays returns an error for the caller if in has no content to store.
+// again. stays returns an error for the caller if in has no content to store. Content that in keeps is compared only if in says so:
+// the smallest change would read all of it.
 func (s *Service) stays(ctx context.Context, teamID string, in Input, old current, entry Entry) (bool, error) {
 	failure, err := s.failure(ctx, teamID, old.record)
 	switch {
@@ -24,8 +26,9 @@ func (s *Service) stays(ctx context.Context, teamID string, in Input, old curren
 	case failure != "":
 		return false, nil
 	}
-	if old.same(entry, in) { // what is older than the document does not mend it
-		intact, err := s.isIntact(ctx, teamID, old.record, !in.KeepContent) // a sync asks about many files that it keeps
+	checked := !in.KeepContent || in.CheckKept
+	if checked && old.same(entry, in) { // what is older than the document does not mend it
+		intact, err := s.isIntact(ctx, teamID, old.record)
 		if err == nil && !intact && in.KeepContent {
 			err = Damaged(errors.New("the content to keep is damaged"))
 		}
@@ -40,15 +43,19 @@ func (s *Service) stays(ctx context.Context, teamID string, in Input, old curren
 	return true, nil
 }
 
-// isIntact reports whether the body of r and its file are stored as they were written; of the file only whether it is there, unless
-// wholeFile is set. It returns errRaced if r is not current any more.
-func (s *Service) isIntact(ctx context.Context, teamID string, r record, wholeFile bool) (bool, error) {
+// isIntact reports whether the body of r and its file are stored as they were written. It returns errRaced if r is not current any more.
+func (s *Service) isIntact(ctx context.Context, teamID string, r record) (bool, error) {
 	if !s.Fallible {
 		return true, nil
 	}
+	if r.chunks > 0 && r.bytes > longBody || r.Original != nil && r.Original.Bytes > longBody {
+		if err := memory.WaitTurn(ctx); err != nil {
+			return false, err
+		}
+	}
 	intact, err := s.hasBody(ctx, teamID, r)
 	if err == nil && intact {
-		intact, err = s.hasOriginal(ctx, r.Original, wholeFile)
+		intact, err = s.hasOriginal(ctx, r.Original)
 	}
 	if err != nil || intact {
 		return intact, err
@@ -73,6 +80,10 @@ func (s *Service) hasBody(ctx context.Context, teamID string, r record) (bool, e
 	if r.chunks == 0 {
 		return true, nil
 	}
+	if err := memory.Reserve(ctx, int64(r.bytes)); err != nil { // nothing says when a chunk that was compared is freed
+		return false, err
+	}
+	defer memory.Return(ctx, int64(r.bytes))
 	sum := sha256.New()
 	for keys := range slices.Chunk(chunkKeys(teamID, r.ID, r.version, r.chunks), comparedAtOnce) {
 		items, err := s.Table.BatchGet(ctx, keys)
@@ -84,7 +95,7 @@ func (s *Service) hasBody(ctx context.Context, teamID string, r record) (bool, e
 			return false, fmt.Errorf("compare chunks: %w", err)
 		}
 		for _, item := range items {
-			if _, _, err := wholeChunk(item); err != nil {
+			if _, err := wholePassages(item); err != nil {
 				return false, nil //nolint:nilerr // it says that it is damaged
 			}
 			_, _ = sum.Write(item.Body) // it never fails
@@ -93,17 +104,13 @@ func (s *Service) hasBody(ctx context.Context, teamID string, r record) (bool, e
 	return encodeHash(sum.Sum(nil)) == r.hash, nil
 }
 
-// hasOriginal reports whether the file o is kept with its size, and if whole is set, as it was put. Without a file it reports true.
-func (s *Service) hasOriginal(ctx context.Context, o *Original, whole bool) (bool, error) {
+// hasOriginal reports whether the file o is kept as it was put. Without a file it reports true.
+func (s *Service) hasOriginal(ctx context.Context, o *Original) (bool, error) {
 	if o == nil {
 		return true, nil
 	}
-	first := int64(0)
-	if !whole {
-		first = max(o.Bytes-1, 0)
-	}
 	sum := sha256.New()
-	for at := first; at < o.Bytes; at += blockBytes {
+	for at := int64(0); at < o.Bytes; at += blockBytes {
 		block, err := s.Blobs.GetRange(ctx, o.Blob, at, min(blockBytes, o.Bytes-at))
 		switch {
 		case errors.Is(err, blob.ErrNotFound), errors.Is(err, blob.ErrInvalid):
@@ -113,5 +120,5 @@ func (s *Service) hasOriginal(ctx context.Context, o *Original, whole bool) (boo
 		}
 		_, _ = sum.Write(block) // it never fails
 	}
-	return !whole || encodeHash(sum.Sum(nil)) == o.Hash, nil
+	return encodeHash(sum.Sum(nil)) == o.Hash, nil
 }

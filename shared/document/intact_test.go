@@ -2,6 +2,8 @@ package document_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/memory"
 	"docent/shared/table"
 )
 
@@ -145,7 +148,7 @@ func TestWhatHasNoContentMendsNoBody(t *testing.T) {
 	id, version := h.put(in)
 	h.ruin(chunksOf(id))
 	keeping := in
-	keeping.Body, keeping.KeepContent = "", true
+	keeping.Body, keeping.KeepContent, keeping.CheckKept = "", true, true
 	if _, _, err := h.Put(t.Context(), teamID, keeping); !apierr.IsCode(err, apierr.CodeDocumentDamaged) {
 		t.Errorf("keeping the content: %v", err)
 	}
@@ -153,6 +156,55 @@ func TestWhatHasNoContentMendsNoBody(t *testing.T) {
 	older.Body, older.Facts = "older", &document.Facts{Space: in.Facts.Space, Changed: in.Facts.Changed.Add(-time.Minute)}
 	if _, now := h.put(older); now != version {
 		t.Error("an older put stored something")
+	}
+}
+
+// TestAChangeOfNothingReadsNoBody, however long the body is. A put of the same text reads it, with the turn and the memory of a large request.
+func TestAChangeOfNothingReadsNoBody(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.Fallible = true
+	long := strings.Repeat("Expenses are paid back within a month. ", 2<<20/39)
+	in := h.item("item", long, h.clock.Now())
+	keeping := in
+	keeping.Body, keeping.KeepContent = "", true
+	h.put(in)
+	text := h.text("text", long)
+	id, _ := h.put(text)
+	for name, c := range map[string]struct {
+		do    func(ctx context.Context) error
+		reads bool
+	}{
+		"a patch": {do: func(ctx context.Context) error {
+			_, err := h.Update(ctx, teamID, id, document.Change{Fields: func(*document.Fields) {}, Match: anyVersion, Who: everyone})
+			return err
+		}},
+		"a sync that keeps the text": {do: func(ctx context.Context) error { _, _, err := h.Put(ctx, teamID, keeping); return err }},
+		"a put of the same text":     {do: func(ctx context.Context) error { _, _, err := h.Put(ctx, teamID, text); return err }, reads: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			room := &memory.Room{Places: memory.NewPool(1, 0), Turns: memory.NewPool(1, 0), Bytes: memory.NewPool(1<<30, 0), Small: 1 << 40}
+			work := room.Work("writer")
+			defer work.End()
+			ctx, meter := table.WithMeter(memory.WithWork(t.Context(), work))
+			if err := c.do(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if turns := room.Turns.Held(); (turns > 0) != c.reads || room.Bytes.Held() > 0 {
+				t.Errorf("%d turns, %d bytes held", turns, room.Bytes.Held())
+			}
+			if read := meter.Read().ReadUnits; (read > 100) != c.reads {
+				t.Errorf("%v read units", read)
+			}
+			full := &memory.Room{Places: memory.NewPool(1, 0), Turns: memory.NewPool(1, 0), Bytes: memory.NewPool(1, 0), Small: 1 << 40}
+			if err := full.Bytes.Lease("another").Try(1); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.do(memory.WithWork(t.Context(), full.Work("writer"))); errors.Is(err, memory.ErrBusy) != c.reads {
+				t.Errorf("without memory: %v", err)
+			}
+		})
 	}
 }
 

@@ -32,6 +32,9 @@ type Input struct {
 	// KeepContent keeps the body and the file of the document that in replaces, instead of Body and File. Put returns
 	// ErrNoContent if there is none.
 	KeepContent bool
+	// CheckKept compares the content that KeepContent keeps with what was stored, although nothing changes. Put returns the error of
+	// Damaged if it is another one.
+	CheckKept bool
 	// Upload is the id of an upload whose file is taken instead of File.
 	Upload string
 	// Match returns an error for a current version that the client did not expect;

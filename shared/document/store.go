@@ -284,11 +284,19 @@ func chunkFrom(item table.Item) (body string, passages []text.Passage, err error
 
 // wholeChunk is chunkFrom, and checks that the passages are of the body: earlier versions stored no checksums.
 func wholeChunk(item table.Item) (body string, passages []text.Passage, err error) {
-	body, passages, err = chunkFrom(item)
-	if err == nil && slices.ContainsFunc(passages, func(p text.Passage) bool { return p.Start < 0 || p.Start > p.End || p.End > len(body) }) {
-		err = &table.DamagedError{Keys: []table.Key{item.Key}}
+	if passages, err = wholePassages(item); err != nil {
+		return "", nil, err
 	}
-	return body, passages, err
+	return string(item.Body), passages, nil
+}
+
+// wholePassages is wholeChunk without a copy of the body.
+func wholePassages(item table.Item) ([]text.Passage, error) {
+	passages, err := passagesFrom(item.Strings["passages"])
+	if err != nil || slices.ContainsFunc(passages, func(p text.Passage) bool { return p.Start < 0 || p.Start > p.End || p.End > len(item.Body) }) {
+		return nil, &table.DamagedError{Keys: []table.Key{item.Key}}
+	}
+	return passages, nil
 }
 
 // indexing returns the work of indexing a version.

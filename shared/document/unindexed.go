@@ -63,7 +63,7 @@ func (s *Service) readWhole(ctx context.Context, teamID, id string) (Document, e
 	if !r.sameBody(d.Body) {
 		return Document{}, Damaged(errors.New("its body is another one"))
 	}
-	intact, err := s.hasOriginal(ctx, r.Original, true)
+	intact, err := s.hasOriginal(ctx, r.Original)
 	if err == nil && !intact {
 		err = Damaged(errors.New("its file is missing or another one"))
 	}

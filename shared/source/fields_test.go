@@ -22,10 +22,11 @@ func TestEveryFieldOfAnItemReachesItsDocument(t *testing.T) {
 		Created any
 		Listed  any
 		Keep    any
+		Check   any
 	}
 	fieldtest.Shows(t, func(i Item) put {
 		in := i.input("source", "request")
-		return put{in.Fields, *in.Facts, in.Body, in.Created, in.Listed, in.KeepContent}
+		return put{in.Fields, *in.Facts, in.Body, in.Created, in.Listed, in.KeepContent, in.CheckKept}
 	}, func(i *Item) { i.SourceType = "issue" }, "About", "Access", "CommentsUnread", "CommentsDenied") // for the title of a comment; resolved to a rule first; about other items
 }
 
@@ -34,7 +35,7 @@ func TestEveryFieldOfAnItemIsImported(t *testing.T) {
 	item := fieldtest.Fill[Item](t)
 	item.URI, item.SourceType, item.State = "https://provider.test/1", "issue", StateOpen
 	item.Comment, item.About, item.File, item.Listed = false, "", nil, time.Time{}
-	item.KeepBody, item.CommentsUnread, item.CommentsDenied = false, false, false // set by connectors and syncs only
+	item.KeepBody, item.CheckKept, item.CommentsUnread, item.CommentsDenied = false, false, false, false // set by connectors and syncs only
 	item.Metadata = filter.Metadata{"product": filter.Text("api"), "version": filter.Number(3), "tags": filter.List("a", "b")}
 	line, err := item.Line()
 	if err != nil {

@@ -60,6 +60,8 @@ type Item struct {
 	CommentsDenied bool `json:"-"`
 	// Listed is set by a sync: the provider has had the item as it is since.
 	Listed time.Time `json:"-"`
+	// CheckKept is set by a sync: its text or file, if that is kept, is compared with what was stored.
+	CheckKept bool `json:"-"`
 }
 
 // sourceTypes are the API's names of the spaces.
@@ -162,7 +164,7 @@ const (
 func (i Item) input(sourceID, requestID string) document.Input {
 	space, _ := spaceOf(i.SourceType)
 	in := document.Input{Fields: document.Fields{CollectionID: sourceID, Title: i.Title, URI: i.URI, Metadata: i.Metadata}, Body: i.Body, RequestID: requestID,
-		Match: func(int64) error { return nil }, Who: document.Anyone(), Created: i.CreatedAt, Listed: i.Listed, KeepContent: i.KeepBody,
+		Match: func(int64) error { return nil }, Who: document.Anyone(), Created: i.CreatedAt, Listed: i.Listed, KeepContent: i.KeepBody, CheckKept: i.CheckKept,
 		Facts: &document.Facts{Space: space, Author: i.Author, Assignees: i.Assignees, Project: i.Project, Number: i.Number,
 			State: i.State, Labels: i.Labels, Comment: i.Comment, Changed: i.UpdatedAt, Closed: i.ClosedAt, Merged: i.MergedAt}}
 	if i.File != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // ReadAgain makes the next sync of a source read all parts as if they were new, and schedules it for now, or as soon as its
-// provider allows. So what is stored damaged, or not at all, is stored again, and the rest stays. ReadAgain reports whether a
-// connector reads the source. A running sync stops with its next page.
+// provider allows. So what is stored damaged, or not at all, is stored again, and the rest stays: also texts and files that other syncs
+// keep without a look at them. ReadAgain reports whether a connector reads the source. A running sync stops with its next page.
 func (s *Service) ReadAgain(ctx context.Context, teamID, id string) (bool, error) {
 	for {
 		ops, work, err := s.readAgainOps(ctx, teamID, id)

@@ -58,6 +58,7 @@ type syncRun struct {
 	turn       time.Duration     // see Syncer.Turn
 	waited     time.Duration     // until it had saved a page
 	begun      time.Time
+	checksKept bool               // the part is read as if it were new: what it keeps is compared, too; see ReadAgain
 	progressed bool               // this run has saved a page
 	cancel     context.CancelFunc // ends the context of the run
 	renewing   sync.Mutex         // the run and its connector may renew the lease at the same time; see hold

@@ -31,7 +31,7 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 		p.startFullScan(now)
 		p.Before = before
 	}
-	r.state.Part = part
+	r.state.Part, r.checksKept = part, p.LastScanStarted == 0
 	err := r.readAround(ctx, part, &p)
 	if errors.Is(err, ErrPartGone) {
 		if p.version > 0 { // else nothing was read of it
@@ -261,7 +261,7 @@ func (r *syncRun) storePage(ctx context.Context, access Access, page SyncPage) (
 			})
 			continue
 		}
-		i.Listed = millisToTime(r.state.Began).Add(-listLag)
+		i.Listed, i.CheckKept = millisToTime(r.state.Began).Add(-listLag), r.checksKept
 		if i.File != nil {
 			files = append(files, i)
 			continue

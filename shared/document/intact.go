@@ -43,19 +43,21 @@ func (s *Service) stays(ctx context.Context, teamID string, in Input, old curren
 	return true, nil
 }
 
-// isIntact reports whether the body of r and its file are stored as they were written. It returns errRaced if r is not current any more.
+// isIntact reports whether the body of r, and its file if that is needed, are stored as they were written. It returns errRaced if r is
+// not current any more.
 func (s *Service) isIntact(ctx context.Context, teamID string, r record) (bool, error) {
 	if !s.Fallible {
 		return true, nil
 	}
-	if r.chunks > 0 && r.bytes > longBody || r.Original != nil && r.Original.Bytes > longBody {
+	file := r.neededFile()
+	if r.chunks > 0 && r.bytes > longBody || file != nil && file.Bytes > longBody {
 		if err := memory.WaitTurn(ctx); err != nil {
 			return false, err
 		}
 	}
 	intact, err := s.hasBody(ctx, teamID, r)
 	if err == nil && intact {
-		intact, err = s.hasOriginal(ctx, r.Original)
+		intact, err = s.hasOriginal(ctx, file)
 	}
 	if err != nil || intact {
 		return intact, err
@@ -70,6 +72,14 @@ func (s *Service) isIntact(ctx context.Context, teamID string, r record) (bool, 
 	}
 	s.damaged(ctx, &table.DamagedError{Keys: []table.Key{recordKey(teamID, r.ID)}})
 	return false, nil
+}
+
+// neededFile returns the original file of r that is still to be read or can be downloaded; nil: none. Nobody downloads that of an item.
+func (r record) neededFile() *Original {
+	if r.Facts != nil && !r.extracting {
+		return nil
+	}
+	return r.Original
 }
 
 // comparedAtOnce bounds the chunks that hasBody has in memory.

@@ -42,6 +42,19 @@ func (h *fixture) otherText(id string) {
 	}
 }
 
+// replaceFile replaces the stored file of a document by one with the text left; empty: by none.
+func (h *fixture) replaceFile(id, left string) {
+	h.t.Helper()
+	kept := h.read(id).Original.Blob
+	err := h.Blobs.Delete(h.t.Context(), kept)
+	if err == nil && left != "" {
+		err = h.Blobs.Put(h.t.Context(), kept, office(left))
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 // TestAPutOfTheSameTextMendsADamagedBody: a client that puts its documents again needs not know which are damaged.
 func TestAPutOfTheSameTextMendsADamagedBody(t *testing.T) {
 	t.Parallel()
@@ -114,15 +127,7 @@ func TestAPutOfTheSameFileMendsTheFile(t *testing.T) {
 			if _, again := h.put(in); again == version {
 				t.Fatal("the text was not read")
 			}
-			kept := h.read(id).Original.Blob
-			if err := h.Blobs.Delete(t.Context(), kept); err != nil {
-				t.Fatal(err)
-			}
-			if left != "" {
-				if err := h.Blobs.Put(t.Context(), kept, office(left)); err != nil {
-					t.Fatal(err)
-				}
-			}
+			h.replaceFile(id, left)
 			if _, damaged, err := h.Unindexed(t.Context(), teamID, nil); err != nil || !slices.Equal(damaged[h.wiki], []string{id}) {
 				t.Errorf("damaged: %v, %v", damaged, err)
 			}
@@ -134,6 +139,44 @@ func TestAPutOfTheSameFileMendsTheFile(t *testing.T) {
 			}
 			if names := h.objects(); len(names) != 1 {
 				t.Errorf("objects: %q", names)
+			}
+		})
+	}
+}
+
+// TestTheFileOfAnItemIsNotNeededOnceItsTextIsStored: nobody downloads it, so that the item stays when the file is lost or another one.
+func TestTheFileOfAnItemIsNotNeededOnceItsTextIsStored(t *testing.T) {
+	t.Parallel()
+	for name, left := range map[string]string{"lost": "", "another": "its temt"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			h.Fallible = true
+			in, f := h.item("file", "", h.clock.Now()), h.file("file", "its text")
+			in.MediaType, in.File = f.MediaType, f.File
+			w, _ := h.worker()
+			id, _ := h.put(in)
+			h.replaceFile(id, left)
+			if _, damaged, err := h.Unindexed(t.Context(), teamID, nil); err != nil || !slices.Equal(damaged[h.issue], []string{id}) {
+				t.Errorf("damaged before its text is read: %v, %v", damaged, err)
+			}
+			h.replaceFile(id, "its text")
+			h.tidy(w, h.extractor())
+			version := h.read(id).Version
+			h.replaceFile(id, left)
+			if _, damaged, err := h.Unindexed(t.Context(), teamID, nil); err != nil || len(damaged) > 0 {
+				t.Errorf("damaged: %v, %v", damaged, err)
+			}
+			keeping := in
+			keeping.File, keeping.KeepContent, keeping.CheckKept = nil, true, true
+			for _, again := range []document.Input{keeping, in} {
+				if _, now := h.put(again); now != version {
+					t.Errorf("version %d of %d", now, version)
+				}
+			}
+			h.ruin(chunksOf(id))
+			if _, _, err := h.Put(t.Context(), teamID, keeping); !apierr.IsCode(err, apierr.CodeDocumentDamaged) {
+				t.Errorf("keeping a damaged text: %v", err)
 			}
 		})
 	}

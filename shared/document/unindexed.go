@@ -45,7 +45,7 @@ func (s *Service) Unindexed(ctx context.Context, teamID string, indexed map[uuid
 	return missing, damaged, nil
 }
 
-// readWhole is Read of what anyone reads, and compares the body and the file with what the record says of them: earlier versions stored
+// readWhole is Read of what anyone reads, and compares the body, and the file if that is needed, with what the record says of them: earlier versions stored
 // no checksums.
 func (s *Service) readWhole(ctx context.Context, teamID, id string) (Document, error) {
 	d, err := s.Read(ctx, teamID, id, Anyone())
@@ -63,7 +63,7 @@ func (s *Service) readWhole(ctx context.Context, teamID, id string) (Document, e
 	if !r.sameBody(d.Body) {
 		return Document{}, Damaged(errors.New("its body is another one"))
 	}
-	intact, err := s.hasOriginal(ctx, r.Original)
+	intact, err := s.hasOriginal(ctx, r.neededFile())
 	if err == nil && !intact {
 		err = Damaged(errors.New("its file is missing or another one"))
 	}

@@ -119,6 +119,12 @@ func (s *Service) hasOriginal(ctx context.Context, o *Original) (bool, error) {
 	if o == nil {
 		return true, nil
 	}
+	switch _, err := s.Blobs.GetRange(ctx, o.Blob, o.Bytes, 1); {
+	case err == nil, errors.Is(err, blob.ErrNotFound): // it is longer, or lost
+		return false, nil
+	case !errors.Is(err, blob.ErrInvalid):
+		return false, fmt.Errorf("compare the size of a file: %w", err)
+	}
 	sum := sha256.New()
 	for at := int64(0); at < o.Bytes; at += blockBytes {
 		block, err := s.Blobs.GetRange(ctx, o.Blob, at, min(blockBytes, o.Bytes-at))

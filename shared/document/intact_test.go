@@ -115,7 +115,7 @@ func TestAPutOfTheSameFileMendsItsText(t *testing.T) {
 // TestAPutOfTheSameFileMendsTheFile that is lost, or that is another one: a download would have served it.
 func TestAPutOfTheSameFileMendsTheFile(t *testing.T) {
 	t.Parallel()
-	for name, left := range map[string]string{"lost": "", "another": "its temt", "cut short": "its"} {
+	for name, left := range map[string]string{"lost": "", "another": "its temt", "cut short": "its", "longer": "its text and more"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)

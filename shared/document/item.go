@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"docent/shared/access"
+	"docent/shared/apierr"
 	"docent/shared/search"
 	"docent/shared/table"
 )
@@ -107,6 +108,26 @@ func (s *Service) Remove(ctx context.Context, teamID, sourceID, uri string, at t
 // it did. It leaves no mark: a later Put stores the item again. An absent item is not an
 // error.
 func (s *Service) Forget(ctx context.Context, teamID, sourceID, uri string) (bool, error) {
+	return s.forget(ctx, teamID, sourceID, uri, func(int64) bool { return true })
+}
+
+// KeepOrForget is Put of an item that keeps its content. An item whose content is damaged is removed as by Forget, because what is left of
+// it has an earlier rule. What another Put has stored in the meantime is not removed, but kept.
+func (s *Service) KeepOrForget(ctx context.Context, teamID string, in Input) error {
+	for {
+		_, damaged, err := s.Put(ctx, teamID, in)
+		if !apierr.IsCode(err, apierr.CodeDocumentDamaged) {
+			return err
+		}
+		_, err = s.forget(ctx, teamID, in.CollectionID, in.URI, func(version int64) bool { return version == damaged })
+		if !errors.Is(err, errRaced) {
+			return err
+		}
+	}
+}
+
+// forget is Forget, and returns errRaced for a whole record whose version is not chosen.
+func (s *Service) forget(ctx context.Context, teamID, sourceID, uri string, chosen func(version int64) bool) (bool, error) {
 	id, err := ID(teamID, uri)
 	if err != nil {
 		return false, fmt.Errorf("team id: %w", err)
@@ -129,6 +150,9 @@ func (s *Service) Forget(ctx context.Context, teamID, sourceID, uri string) (boo
 		r := recordFrom(item)
 		if r.Facts == nil || r.CollectionID != sourceID {
 			return false, nil
+		}
+		if !chosen(r.version) {
+			return false, errRaced
 		}
 		err = s.removeItem(ctx, teamID, r, "")
 		if table.AsConditionFailed(err) == nil {

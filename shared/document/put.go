@@ -67,7 +67,8 @@ var ErrNoContent = errors.New("no document exists whose content could be kept")
 // Put creates, replaces or moves the document of in.URI and returns its id and
 // version. It writes nothing if nothing changes, or if an item is older than the
 // stored version or its removal, and was not listed since. It returns ErrOtherSource
-// for an item whose URI belongs to another source.
+// for an item whose URI belongs to another source, and with the error of Damaged the
+// version that is damaged; 0: its record is.
 func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, version int64, err error) {
 	if !in.Who.uses(in.CollectionID) {
 		return "", 0, sourceNotAllowed()
@@ -164,7 +165,7 @@ func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old 
 	}
 	next, intent, err := s.putContent(ctx, teamID, entry, nextVersion(now, s.Random(), old.version), in, old.record)
 	if err != nil {
-		return record{}, err
+		return old.record, err
 	}
 	works := s.workOf(teamID, old, next, in.RequestID)
 	ops := s.replacing(teamID, in, old, next, works)

@@ -105,19 +105,22 @@ func (r *syncRun) keepFile(ctx context.Context, i Item) error {
 	if err != nil || !ok {
 		return err
 	}
+	i.UpdatedAt = e.Facts.Changed
+	return r.keep(ctx, i)
+}
+
+// keep stores i with the content that is stored, if any. An item whose content is damaged goes.
+func (r *syncRun) keep(ctx context.Context, i Item) error {
 	rules, err := r.Resolve(ctx, r.teamID, i.Access)
 	if err != nil {
 		return fmt.Errorf("resolve who may read: %w", err)
 	}
-	i.UpdatedAt = e.Facts.Changed
-	err = r.putFile(ctx, i, rules[0], nil)
-	switch {
-	case errors.Is(err, document.ErrNoContent): // it was removed in between
-		return nil
-	case apierr.IsCode(err, apierr.CodeDocumentDamaged): // there is nothing to keep
-		_, err = r.Documents.Forget(ctx, r.teamID, r.id, i.URI)
+	in := i.input(r.id, "")
+	in.KeepContent, in.Access = true, rules[0]
+	if err := r.Documents.KeepOrForget(ctx, r.teamID, in); !errors.Is(err, document.ErrNoContent) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // storeFile stores an item with its file. An unchanged file is not read again: only what else is known about the item

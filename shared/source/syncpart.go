@@ -267,15 +267,15 @@ func (r *syncRun) storePage(ctx context.Context, access Access, page SyncPage) (
 			continue
 		}
 		group.Go(func() error {
-			err := r.put(gctx, r.teamID, r.id, "", i)
-			switch {
-			case errors.Is(err, document.ErrOtherSource):
+			var err error
+			if i.KeepBody {
+				err = r.keep(gctx, i)
+			} else {
+				err = r.put(gctx, r.teamID, r.id, "", i)
+			}
+			if errors.Is(err, document.ErrOtherSource) {
 				reject(i, otherSource)
 				return nil
-			case i.KeepBody && errors.Is(err, document.ErrNoContent):
-				return nil
-			case i.KeepBody && apierr.IsCode(err, apierr.CodeDocumentDamaged): // what is left of it has an earlier rule
-				_, err = r.Documents.Forget(gctx, r.teamID, r.id, i.URI)
 			}
 			return err
 		})

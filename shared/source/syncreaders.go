@@ -9,7 +9,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/access"
-	"docent/shared/apierr"
 	"docent/shared/document"
 )
 
@@ -67,13 +66,10 @@ func among(old, most *access.Rule) *access.Rule {
 	return &access.Rule{Users: kept(old.Users, most.Users), Groups: kept(old.Groups, most.Groups)}
 }
 
-// setReaders changes who may read a stored item. It does nothing to one that is not there any more.
+// setReaders changes who may read a stored item. It does nothing to one that is not there any more, and removes a damaged one.
 func (r *syncRun) setReaders(ctx context.Context, e document.Entry, rule *access.Rule) error {
-	_, _, err := r.Documents.Put(ctx, r.teamID, document.Input{Fields: e.Fields, KeepContent: true, Facts: e.Facts, Created: e.CreatedAt,
+	err := r.Documents.KeepOrForget(ctx, r.teamID, document.Input{Fields: e.Fields, KeepContent: true, Facts: e.Facts, Created: e.CreatedAt,
 		Access: rule, Match: func(int64) error { return nil }, Who: document.Anyone(), Listed: r.now()}) // an earlier removal is over, as it is stored
-	if apierr.IsCode(err, apierr.CodeDocumentDamaged) { // who may not read it any more must not find what is left of it
-		_, err = r.Documents.Forget(ctx, r.teamID, r.id, e.URI)
-	}
 	if err != nil && !errors.Is(err, document.ErrNoContent) && !errors.Is(err, document.ErrOtherSource) {
 		return fmt.Errorf("change who may read an item: %w", err)
 	}

@@ -1,0 +1,78 @@
+package document_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	"docent/shared/access"
+	"docent/shared/table"
+)
+
+// between is a table in which call is called before the first Get of key.
+type between struct {
+	table.Store
+	key  table.Key
+	call func()
+	met  atomic.Bool
+}
+
+func (b *between) Get(ctx context.Context, k table.Key, opts ...table.ReadOption) (table.Item, error) {
+	if k == b.key && !b.met.Swap(true) {
+		b.call()
+	}
+	return b.Store.Get(ctx, k, opts...)
+}
+
+// TestWhatIsStoredAfterDamageIsKept: only what was found damaged goes, and the new version gets the rule.
+func TestWhatIsStoredAfterDamageIsKept(t *testing.T) {
+	t.Parallel()
+	for name, ruined := range map[string]func(id string) func(table.Item) bool{"its body": chunksOf, "its record": recordOf} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			in := h.item("doc", long("word"), h.clock.Now())
+			id, _ := h.put(in)
+			keeping := in
+			keeping.Body, keeping.KeepContent, keeping.Access = "", true, &access.Rule{Users: []access.Entry{{Name: "ada"}}}
+			h.ruin(ruined(id))
+			plain := h.Table
+			h.Table = &between{Store: plain, key: table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "record"}, call: func() {
+				h.Table = plain
+				again := in
+				again.Body = long("other")
+				h.put(again)
+			}}
+			if err := h.KeepOrForget(t.Context(), teamID, keeping); err != nil {
+				t.Fatal(err)
+			}
+			if d := h.read(id); d.Body != long("other") || !d.Access.Equal(keeping.Access) {
+				t.Errorf("it is for %v and has %q", d.Access, d.Body)
+			}
+		})
+	}
+}
+
+// TestADamagedItemThatNothingReplacesIsForgotten, and it can be put again.
+func TestADamagedItemThatNothingReplacesIsForgotten(t *testing.T) {
+	t.Parallel()
+	for name, ruined := range map[string]func(id string) func(table.Item) bool{"its body": chunksOf, "its record": recordOf} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			in := h.item("doc", long("word"), h.clock.Now())
+			id, _ := h.put(in)
+			keeping := in
+			keeping.Body, keeping.KeepContent, keeping.Access = "", true, &access.Rule{Users: []access.Entry{{Name: "ada"}}}
+			h.ruin(ruined(id))
+			if err := h.KeepOrForget(t.Context(), teamID, keeping); err != nil {
+				t.Fatal(err)
+			}
+			if found, err := h.Find(t.Context(), teamID, []string{id}, false); err != nil || len(found) > 0 {
+				t.Errorf("left: %v, %v", found, err)
+			}
+			h.put(in)
+			h.read(id)
+		})
+	}
+}

@@ -9,6 +9,7 @@ package document
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -158,8 +159,9 @@ type Service struct {
 	// left out.
 	OnDamage func(ctx context.Context, d *table.DamagedError)
 
-	chunks   chunkCache
-	reported pause.Seldom // see OnDamage
+	chunks    chunkCache
+	reported  pause.Seldom // see OnDamage
+	dropsMark sync.Mutex   // held while a damaged mark of a removal is dropped
 }
 
 // Missing returns the error for an unknown document id.

@@ -31,10 +31,13 @@ func removedKey(teamID, id string) table.Key {
 
 // dropMark removes the mark of the removal of an item, which is damaged: nobody knows whether the removal is later than what is
 // put, and otherwise no put of the item would succeed for removalMarkLife. An item that comes back wrongly goes with the next full
-// scan of its source.
+// scan of its source, if a connector reads that; an imported one stays until it is removed again.
 func (s *Service) dropMark(ctx context.Context, teamID, id string, d *table.DamagedError) error {
 	s.damaged(ctx, d)
-	// No condition holds for a damaged item, so the mark is read again: it may have been replaced.
+	// No condition holds for a damaged item, so the mark is read again: it may have been dropped, and another one made since. That cannot
+	// happen between the Get and the Write, because only dropMark makes room for another one.
+	s.dropsMark.Lock()
+	defer s.dropsMark.Unlock()
 	switch _, err := s.Table.Get(ctx, removedKey(teamID, id)); {
 	case err == nil || errors.Is(err, table.ErrNotFound):
 		return nil

@@ -4,8 +4,10 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"docent/shared/access"
+	"docent/shared/apierr"
 	"docent/shared/table"
 )
 
@@ -74,5 +76,51 @@ func TestADamagedItemThatNothingReplacesIsForgotten(t *testing.T) {
 			h.put(in)
 			h.read(id)
 		})
+	}
+}
+
+// beforeDrop is a table in which call is called before the first Write that only deletes key.
+type beforeDrop struct {
+	table.Store
+	key  table.Key
+	call func()
+	met  atomic.Bool
+}
+
+func (b *beforeDrop) Write(ctx context.Context, ops ...table.Op) error {
+	if drop, ok := ops[0].(table.Delete); ok && len(ops) == 1 && drop.Key == b.key && !b.met.Swap(true) {
+		b.call()
+	}
+	return b.Store.Write(ctx, ops...)
+}
+
+// TestARemovalDuringADropOfItsDamagedMarkCounts: the item does not come back by a change that was made before, although the drop had read
+// the damaged mark when the removal came.
+func TestARemovalDuringADropOfItsDamagedMarkCounts(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	in := h.item("gone", "body", h.clock.Now())
+	id, _ := h.put(in)
+	h.remove(in, h.clock.Now())
+	mark := h.ruin(func(i table.Item) bool { return i.Sort == "removed" })[0]
+	removed := make(chan error, 1)
+	h.Table = &beforeDrop{Store: h.Table, key: mark, call: func() {
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, err := h.Remove(t.Context(), teamID, h.issue, in.URI, h.clock.Now().Add(time.Minute), "r")
+			removed <- err
+		}()
+		select {
+		case <-ended:
+		case <-time.After(100 * time.Millisecond): // it waits for the drop
+		}
+	}}
+	h.put(in)
+	if err := <-removed; err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Read(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeNotFound) {
+		t.Errorf("it came back: %v", err)
 	}
 }

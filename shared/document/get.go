@@ -53,20 +53,26 @@ func (s *Service) read(ctx context.Context, teamID, id string, who Who, wanted f
 		return Document{}, Missing()
 	}
 	// The chunks of a replaced body may be removed during the read. The record then
-	// has another version and is read again.
+	// has another version and is read again. Otherwise they are lost.
+	incomplete := int64(0)
 	for range readAttempts {
 		d, err := s.get(ctx, teamID, id, who, wanted, start)
-		if !errors.Is(err, errRaced) {
+		switch {
+		case !errors.Is(err, errRaced):
 			return d, err
+		case d.Version == incomplete:
+			return Document{}, Damaged(errors.New("chunks of its body are missing"))
 		}
+		incomplete = d.Version
 	}
-	return Document{}, fmt.Errorf("read document %s: chunks of its body are missing: %w", id, table.ErrUnavailable)
+	return Document{}, fmt.Errorf("read document %s: it is replaced again and again: %w", id, table.ErrUnavailable)
 }
 
 // readAttempts bounds the attempts to read a document that is being replaced.
 const readAttempts = 10
 
-// get reads a document once, with the start of its body as ReadStart. It returns errRaced if a part of that is missing.
+// get reads a document once, with the start of its body as ReadStart. It returns errRaced and the version if a part of that
+// is missing.
 func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, start int) (Document, error) {
 	defaults := s.defaultsFor(ctx, teamID, who)
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
@@ -122,7 +128,8 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	}
 	d.Indexing = s.indexingOf(r, failures, works)
 	if len(items) != chunks {
-		return Document{}, errRaced
+		d.Release(ctx)
+		return Document{Version: r.version}, errRaced
 	}
 	if chunks > 0 {
 		d.Body = joinChunks(items, size)

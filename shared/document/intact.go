@@ -62,16 +62,23 @@ func (s *Service) isIntact(ctx context.Context, teamID string, r record) (bool, 
 	if err != nil || intact {
 		return intact, err
 	}
-	// If r was replaced, what it needs was removed.
-	now, err := s.Table.Get(ctx, recordKey(teamID, r.ID))
-	switch {
-	case errors.Is(err, table.ErrNotFound) || err == nil && now.Version != r.version:
-		return false, errRaced
-	case err != nil:
-		return false, fmt.Errorf("read document: %w", err)
+	if err := s.stillCurrent(ctx, teamID, r); err != nil {
+		return false, err
 	}
 	s.damaged(ctx, &table.DamagedError{Keys: []table.Key{recordKey(teamID, r.ID)}})
 	return false, nil
+}
+
+// stillCurrent returns errRaced if r is not current any more: then what it needs was removed, and is not lost.
+func (s *Service) stillCurrent(ctx context.Context, teamID string, r record) error {
+	now, err := s.Table.Get(ctx, recordKey(teamID, r.ID))
+	switch {
+	case errors.Is(err, table.ErrNotFound) || err == nil && now.Version != r.version:
+		return errRaced
+	case err != nil:
+		return fmt.Errorf("read document: %w", err)
+	}
+	return nil
 }
 
 // neededFile returns the original file of r that is still to be read or can be downloaded; nil: none. Nobody downloads that of an item.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/document"
 	"docent/shared/memory"
@@ -179,6 +180,40 @@ func TestTheFileOfAnItemIsNotNeededOnceItsTextIsStored(t *testing.T) {
 				t.Errorf("keeping a damaged text: %v", err)
 			}
 		})
+	}
+}
+
+// TestADocumentWithoutAChunkIsDamaged: no reader and no change tries for ever, or says that the store is down.
+func TestADocumentWithoutAChunkIsDamaged(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.Fallible = true
+	id, _ := h.put(h.text("doc", long("word")))
+	whole, _ := h.put(h.text("whole", long("word")))
+	h.lostChunks(id)
+	if _, damaged, err := h.Unindexed(t.Context(), teamID, nil); err != nil || !slices.Equal(damaged[h.wiki], []string{id}) {
+		t.Errorf("damaged: %v, %v", damaged, err)
+	}
+	_, err := h.Get(t.Context(), teamID, id, everyone)
+	if !apierr.IsCode(err, apierr.CodeDocumentDamaged) {
+		t.Errorf("read: %v", err)
+	}
+	retitled := document.Change{Fields: func(f *document.Fields) { f.Title = "new" }, Match: anyVersion, Who: everyone}
+	if _, err := h.Update(t.Context(), teamID, id, retitled); !apierr.IsCode(err, apierr.CodeDocumentDamaged) {
+		t.Errorf("changed: %v", err)
+	}
+	if _, err := h.Update(t.Context(), teamID, whole, retitled); err != nil {
+		t.Errorf("another one: %v", err)
+	}
+	item := h.item("item", long("word"), h.clock.Now())
+	id, _ = h.put(item)
+	h.lostChunks(id)
+	item.Body, item.KeepContent, item.Access = "", true, &access.Rule{}
+	if err := h.KeepOrForget(t.Context(), teamID, item); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := h.Find(t.Context(), teamID, []string{id}, false); err != nil || len(found) > 0 {
+		t.Errorf("left of an item: %v, %v", found, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func (s *Service) keepContent(ctx context.Context, teamID string, e Entry, versi
 	err := forEach(ctx, numbers, func(ctx context.Context, n int) error {
 		item, err := s.Table.Get(ctx, chunkKey(teamID, e.ID, old.version, n))
 		if errors.Is(err, table.ErrNotFound) {
-			return errRaced // old was replaced, and its chunks are being removed
+			return cmp.Or(s.stillCurrent(ctx, teamID, old), Damaged(errors.New("a chunk of its body is missing")))
 		}
 		if err != nil {
 			return err

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http/httptest"
@@ -44,6 +46,25 @@ func TestIndexStatusAndRebuild(t *testing.T) {
 	}
 	if status, _, errOut := docent(t, "index", "rebuild", "--team", "nowhere", "--data", dir); status != 1 || !strings.Contains(errOut, "There is no such team.") {
 		t.Errorf("an unknown team: %d, %q", status, errOut)
+	}
+}
+
+// TestATeamThatFailsStopsNoOther, but an interruption does.
+func TestATeamThatFailsStopsNoOther(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	var done []string
+	err := forEachTeam(ctx, []string{"a", "b", "c", "d"}, func(id string) error {
+		if done = append(done, id); id == "c" {
+			interrupt()
+		}
+		if id == "b" {
+			return nil
+		}
+		return errors.New("broken")
+	})
+	if want := "team a: broken\nteam c: broken"; err == nil || err.Error() != want || !slices.Equal(done, []string{"a", "b", "c"}) {
+		t.Errorf("%q: %v", done, err)
 	}
 }
 

@@ -164,39 +164,51 @@ Examples:
     docent index rebuild --aws --stack docent --team ID`
 }
 
-// Run starts the rebuild of each team and shows its progress.
+// Run rebuilds the index of each team.
 func (c *indexRebuildCmd) Run(ctx context.Context, con *console) error {
 	return c.open(ctx, func(teams []string, r app.Rebuilds, local *app.Local) error {
-		for _, id := range teams {
-			families, err := r.Start(ctx, id)
-			if err != nil {
-				return err
-			}
-			show := progressOf(con, id)
-			switch {
-			case local != nil:
-				err = local.DoRebuilds(ctx, id, show)
-			case c.Wait:
-				err = waitForRebuilds(ctx, r, id, show)
-			}
-			if err != nil {
-				return err
-			}
-			done := "rebuilt"
-			if local == nil && !c.Wait {
-				done = "to be rebuilt"
-			}
-			if err := printf(con.out, "Team %s: %d spaces of sources %s\n", id, families, done); err != nil {
-				return err
-			}
-			if local != nil {
-				if err := readDamagedAgain(ctx, con, id, local); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		return forEachTeam(ctx, teams, func(id string) error { return c.rebuild(ctx, con, id, r, local) })
 	})
+}
+
+// forEachTeam calls do for all teams, also after one that fails, until ctx ends.
+func forEachTeam(ctx context.Context, teams []string, do func(id string) error) error {
+	var failed []error
+	for _, id := range teams {
+		if err := do(id); err != nil {
+			failed = append(failed, fmt.Errorf("team %s: %w", id, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// rebuild starts the rebuild of a team and shows its progress.
+func (c *indexRebuildCmd) rebuild(ctx context.Context, con *console, teamID string, r app.Rebuilds, local *app.Local) error {
+	families, err := r.Start(ctx, teamID)
+	if err != nil {
+		return err
+	}
+	show := progressOf(con, teamID)
+	switch {
+	case local != nil:
+		err = local.DoRebuilds(ctx, teamID, show)
+	case c.Wait:
+		err = waitForRebuilds(ctx, r, teamID, show)
+	}
+	if err != nil {
+		return err
+	}
+	done := "rebuilt"
+	if local == nil && !c.Wait {
+		done = "to be rebuilt"
+	}
+	if err := printf(con.out, "Team %s: %d spaces of sources %s\n", teamID, families, done); err != nil || local == nil {
+		return err
+	}
+	return readDamagedAgain(ctx, con, teamID, local)
 }
 
 // readDamagedAgain has the team's sources with damaged items read again, and says so.

@@ -68,6 +68,16 @@ func TestATeamThatFailsStopsNoOther(t *testing.T) {
 	}
 }
 
+// TestPausedSourcesAreNotSaidToBeReadWhenTheServerRuns names them.
+func TestPausedSourcesAreNotSaidToBeReadWhenTheServerRuns(t *testing.T) {
+	t.Parallel()
+	for paused, want := range map[int]string{0: "docent serve runs", 1: "; 1 of them are paused, and are read again when they are resumed"} {
+		if got := readAgain(2, paused); !strings.HasPrefix(got, "2 data sources") || !strings.HasSuffix(got, want) {
+			t.Errorf("%d paused: %q", paused, got)
+		}
+	}
+}
+
 // indexedData creates a data folder with a team that has one indexed document of each animal, of "zebra" if there are none.
 func indexedData(t *testing.T, dir string, animals ...string) (teamID string) {
 	t.Helper()

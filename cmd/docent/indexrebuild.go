@@ -154,7 +154,7 @@ type indexRebuildCmd struct {
 func (c *indexRebuildCmd) Help() string {
 	return `Rebuilds the search index from the stored documents, including documents that are in no segment. The old segments are searched until they are replaced. Progress is saved: an interrupted rebuild continues when this is run again or when a server starts on the data.
 
-Data sources with damaged items are read again from their providers as soon as a server runs on the data.
+Data sources with damaged items are read again from their providers as soon as a server runs on the data, and a paused one when it is resumed.
 
 On AWS, the functions of the installation do the work. This command starts it and shows the progress; interrupting the command does not stop the work.
 
@@ -213,11 +213,20 @@ func (c *indexRebuildCmd) rebuild(ctx context.Context, con *console, teamID stri
 
 // readDamagedAgain has the team's sources with damaged items read again, and says so.
 func readDamagedAgain(ctx context.Context, con *console, teamID string, local *app.Local) error {
-	sources, err := local.ReadDamagedAgain(ctx, teamID)
+	sources, paused, err := local.ReadDamagedAgain(ctx, teamID)
 	if err != nil || sources == 0 {
 		return err
 	}
-	return printf(con.out, "Team %s: %d data sources have damaged items, and are read again when docent serve runs\n", teamID, sources)
+	return printf(con.out, "Team %s: %s\n", teamID, readAgain(sources, paused))
+}
+
+// readAgain says when data sources with damaged items are read again.
+func readAgain(sources, paused int) string {
+	text := fmt.Sprintf("%d data sources have damaged items, and are read again when docent serve runs", sources)
+	if paused > 0 {
+		text += fmt.Sprintf("; %d of them are paused, and are read again when they are resumed", paused)
+	}
+	return text
 }
 
 // rebuildPoll is how often the progress of a rebuild on AWS is read.

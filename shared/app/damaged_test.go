@@ -43,7 +43,7 @@ func TestASourceWithADamagedItemIsReadAgain(t *testing.T) {
 	if err := x.Drain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := x.ReadDamagedAgain(t.Context(), x.team); err != nil || n != 0 {
+	if n, paused, err := x.ReadDamagedAgain(t.Context(), x.team); err != nil || paused != 0 || n != 0 {
 		t.Fatalf("%d sources, %v", n, err)
 	}
 	items, err := x.store.Items(t.Context(), table.Documents)
@@ -59,7 +59,7 @@ func TestASourceWithADamagedItemIsReadAgain(t *testing.T) {
 		}
 	}
 	x.clock.Advance(time.Second)
-	if n, err := x.ReadDamagedAgain(t.Context(), x.team); err != nil || n != 1 {
+	if n, paused, err := x.ReadDamagedAgain(t.Context(), x.team); err != nil || paused != 0 || n != 1 {
 		t.Errorf("%d sources, %v", n, err)
 	}
 	report, err := x.CheckIndex(t.Context(), x.team)

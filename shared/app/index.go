@@ -40,22 +40,25 @@ func (l *Local) CheckIndex(ctx context.Context, teamID string) (IndexReport, err
 }
 
 // ReadDamagedAgain has the data sources of a team that have damaged items read again by the next syncs, which store these items
-// anew. It returns the number of these sources.
-func (l *Local) ReadDamagedAgain(ctx context.Context, teamID string) (sources int, err error) {
+// anew. It returns the number of these sources, and of those among them that are paused.
+func (l *Local) ReadDamagedAgain(ctx context.Context, teamID string) (sources, paused int, err error) {
 	_, damaged, err := l.documents.Unindexed(ctx, teamID, nil)
 	if err != nil {
-		return 0, fmt.Errorf("look for damaged documents: %w", err)
+		return 0, 0, fmt.Errorf("look for damaged documents: %w", err)
 	}
 	for source := range damaged {
-		synced, err := l.sources.ReadAgain(ctx, teamID, source)
+		synced, waits, err := l.sources.ReadAgain(ctx, teamID, source)
 		if err != nil {
-			return sources, err
+			return sources, paused, err
 		}
 		if synced {
 			sources++
 		}
+		if waits {
+			paused++
+		}
 	}
-	return sources, nil
+	return sources, paused, nil
 }
 
 // Rebuilds starts and watches the rebuilding of search indexes.

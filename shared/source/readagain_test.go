@@ -86,8 +86,8 @@ func TestASourceThatIsReadAgainMendsItsItems(t *testing.T) {
 			if got := l.readable(); len(got) > 0 {
 				t.Fatalf("readable after a sync of what has changed: %q", got)
 			}
-			if synced, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced {
-				t.Fatalf("read again: %v, %v", synced, err)
+			if synced, paused, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced || paused {
+				t.Fatalf("read again: %v, paused: %v, %v", synced, paused, err)
 			}
 			l.shelf.asked = nil
 			l.settle()
@@ -114,8 +114,8 @@ func TestAPausedSourceIsReadAgainWhenItResumes(t *testing.T) {
 	l.settle()
 	l.mustChange(pause(true))
 	for range 2 {
-		if synced, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced {
-			t.Fatalf("read again: %v, %v", synced, err)
+		if synced, paused, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced || !paused {
+			t.Fatalf("read again: %v, paused: %v, %v", synced, paused, err)
 		}
 	}
 	l.shelf.asked = nil
@@ -128,7 +128,7 @@ func TestAPausedSourceIsReadAgainWhenItResumes(t *testing.T) {
 	if !slices.Contains(l.shelf.asked, "a 3") {
 		t.Errorf("asked for %q", l.shelf.asked)
 	}
-	if synced, err := l.syncer.ReadAgain(t.Context(), l.team, "another"); err != nil || synced {
+	if synced, _, err := l.syncer.ReadAgain(t.Context(), l.team, "another"); err != nil || synced {
 		t.Errorf("another source: %v, %v", synced, err)
 	}
 }

@@ -261,7 +261,6 @@ func TestAChangeOfNothingReadsNoBody(t *testing.T) {
 		"a put of the same text":     {do: func(ctx context.Context) error { _, _, err := h.Put(ctx, teamID, text); return err }, reads: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			room := &memory.Room{Places: memory.NewPool(1, 0), Turns: memory.NewPool(1, 0), Bytes: memory.NewPool(1<<30, 0), Small: 1 << 40}
 			work := room.Work("writer")
 			defer work.End()

@@ -164,7 +164,7 @@ func TestAPartThatIsNotListedIsReadAgainToo(t *testing.T) {
 	p.listed = []string{"a"}
 	l.clock.Advance(20 * time.Minute)
 	l.mustSync()
-	if synced, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced {
+	if synced, _, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced {
 		t.Fatalf("read again: %v, %v", synced, err)
 	}
 	p.asked = nil
@@ -198,7 +198,7 @@ func TestReadersThatWereBeingGivenAreGivenAlsoWhenTheSourceIsReadAgain(t *testin
 		if strings.Contains(string(state.Body), `"readers"`) {
 			p.readers = nil // the provider does not say so again
 		}
-		if synced, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced {
+		if synced, _, err := l.syncer.ReadAgain(t.Context(), l.team, l.id); err != nil || !synced {
 			t.Fatalf("read again: %v, %v", synced, err)
 		}
 		for range 2 {

@@ -132,6 +132,9 @@ func TestASitemapThatIsAlwaysMissingHasNotAllReadAgain(t *testing.T) {
 	r.pages["/index.xml"] = indexOf(r.url+"/first.xml", r.url+"/none.xml")
 	r.pages["/first.xml"] = answer{http.StatusOK, "<urlset><url><loc>" + r.url + "/a</loc><lastmod>" + now.Add(-2*day).Format(time.RFC3339) + "</lastmod></url></urlset>"}
 	got, at, err := r.read(settings, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		changed, after time.Duration
 		items          int

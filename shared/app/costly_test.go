@@ -175,7 +175,7 @@ func (c *costs) documentID(name string) string {
 	return id
 }
 
-// do sends a request and returns the body of its reply.
+// do sends a request and returns the body of its reply. One that shall not be modified is of a client that knows it.
 func (c *costs) do(key, method, path string, body any, status int) []byte {
 	c.t.Helper()
 	var content io.Reader = http.NoBody
@@ -188,6 +188,9 @@ func (c *costs) do(key, method, path string, body any, status int) []byte {
 	}
 	r := httptest.NewRequestWithContext(c.t.Context(), method, "/v1"+path, content)
 	r.Header.Set("Authorization", "Bearer "+key)
+	if status == http.StatusNotModified {
+		r.Header.Set("If-None-Match", "*")
+	}
 	w := httptest.NewRecorder()
 	c.handler.ServeHTTP(w, r)
 	if w.Code != status {

@@ -95,6 +95,15 @@ var costCases = []costCase{
 	{operation: "GET document, 3 KB", ceiling: cost{2, 4, 0}, run: func(c *costs) spent {
 		return c.request(c.teamKey, "GET", "/documents/"+c.documentID("page/0"), nil, 200)
 	}},
+	// A reply without a body does not need that of the document.
+	{operation: "HEAD document, 200 KB", ceiling: cost{2, 4, 0}, run: func(c *costs) spent {
+		defer c.work()
+		c.request(c.teamKey, "PUT", "/documents", c.document("longest", strings.Repeat("Expenses are paid back within a month.\n", 5000)), 200)
+		return c.request(c.teamKey, "HEAD", "/documents/"+c.documentID("longest"), nil, 200)
+	}},
+	{operation: "GET document, 200 KB, not modified", ceiling: cost{2, 4, 0}, run: func(c *costs) spent {
+		return c.request(c.teamKey, "GET", "/documents/"+c.documentID("longest"), nil, 304)
+	}},
 	// The collection is looked up before the file is decoded. Announcing and keeping the file go first, as with chunks.
 	{operation: "PUT document, new file, 3 KB", ceiling: cost{6, 3, 20}, run: func(c *costs) spent {
 		defer c.work()

@@ -21,7 +21,19 @@ import (
 // Get returns a document of a collection. If the caller may not read it, the document is missing.
 // Get returns an error if the caller's key may not use the collection.
 func (s *Service) Get(ctx context.Context, teamID, id string, who Who) (Document, error) {
-	return s.read(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil }, wholeBody)
+	return s.GetBodyIf(ctx, teamID, id, who, func(int64) bool { return true })
+}
+
+// GetBodyIf is Get for a caller who needs the body of a version only if needed is true of it. Otherwise the body that it returns
+// may be empty, and that of a damaged document is not missed.
+func (s *Service) GetBodyIf(ctx context.Context, teamID, id string, who Who, needed func(version int64) bool) (Document, error) {
+	start := func(version int64) int {
+		if needed(version) {
+			return wholeBody
+		}
+		return 0
+	}
+	return s.read(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil }, start)
 }
 
 // GetOriginal returns the document, without its body, whose original file a caller asks for. It returns the errors of Get,
@@ -30,7 +42,7 @@ func (s *Service) GetOriginal(ctx context.Context, teamID, id string, who Who) (
 	if !isID(id) {
 		return Entry{}, Missing()
 	}
-	d, err := s.get(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil && e.Original != nil }, 0)
+	d, err := s.get(ctx, teamID, id, who, func(e Entry) bool { return e.Facts == nil && e.Original != nil }, bytesOfAll(0))
 	return d.Entry, err
 }
 
@@ -42,13 +54,16 @@ func (s *Service) Read(ctx context.Context, teamID, id string, who Who) (Documen
 // ReadStart is Read for a caller who needs only the first bytes of the body, as many as start. The body that it returns has at least
 // these, or is complete.
 func (s *Service) ReadStart(ctx context.Context, teamID, id string, who Who, start int) (Document, error) {
-	return s.read(ctx, teamID, id, who, func(Entry) bool { return true }, start)
+	return s.read(ctx, teamID, id, who, func(Entry) bool { return true }, bytesOfAll(start))
 }
 
 // wholeBody is more than any body has.
 const wholeBody = math.MaxInt
 
-func (s *Service) read(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, start int) (Document, error) {
+// bytesOfAll returns the same start of a body for all versions.
+func bytesOfAll(start int) func(version int64) int { return func(int64) int { return start } }
+
+func (s *Service) read(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, startOf func(version int64) int) (Document, error) {
 	if !isID(id) {
 		return Document{}, Missing()
 	}
@@ -56,7 +71,7 @@ func (s *Service) read(ctx context.Context, teamID, id string, who Who, wanted f
 	// has another version and is read again. Otherwise they are lost.
 	incomplete := int64(0)
 	for range readAttempts {
-		d, err := s.get(ctx, teamID, id, who, wanted, start)
+		d, err := s.get(ctx, teamID, id, who, wanted, startOf)
 		switch {
 		case !errors.Is(err, errRaced):
 			return d, err
@@ -71,9 +86,9 @@ func (s *Service) read(ctx context.Context, teamID, id string, who Who, wanted f
 // readAttempts bounds the attempts to read a document that is being replaced.
 const readAttempts = 10
 
-// get reads a document once, with the start of its body as ReadStart. It returns errRaced and the version if a part of that
-// is missing.
-func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, start int) (Document, error) {
+// get reads a document once, with as many bytes of its body as startOf says, as ReadStart. It returns errRaced and the version if
+// a part of that is missing.
+func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, startOf func(version int64) int) (Document, error) {
 	defaults := s.defaultsFor(ctx, teamID, who)
 	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
 	byDefault, failed := defaults()
@@ -98,6 +113,7 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	d := Document{Entry: r.Entry, Body: r.body, Version: r.version}
 	failures := items[1:]
 	work, source := indexing(teamID, id, r.version).Key(), s.SourceKey(teamID, r.CollectionID)
+	start := startOf(r.version)
 	chunks := r.chunksOf(start)
 	size := min(r.bytes, chunks*text.ChunkBytes)
 	if chunks > 0 {
@@ -136,7 +152,7 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	}
 	if len(d.Body) < start && 0 < chunks && chunks < r.chunks { // its first chunks are shorter than others
 		d.Release(ctx)
-		return s.get(ctx, teamID, id, who, wanted, wholeBody)
+		return s.get(ctx, teamID, id, who, wanted, bytesOfAll(wholeBody))
 	}
 	return d, nil
 }

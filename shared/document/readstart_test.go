@@ -50,3 +50,25 @@ func TestTheStartOfABodyIsReadAlone(t *testing.T) {
 		}
 	}
 }
+
+// TestABodyThatIsNotNeededIsNotRead also asks with the version that the reader would have.
+func TestABodyThatIsNotNeededIsNotRead(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	body := strings.Repeat("Expenses are paid back within a month. ", 8000)
+	id, version := h.put(h.text("long", body))
+	for _, needed := range []bool{true, false} {
+		d, err := h.GetBodyIf(t.Context(), teamID, id, everyone, func(v int64) bool {
+			if v != version {
+				t.Errorf("asked about version %d, want %d", v, version)
+			}
+			return needed
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Body == body; got != needed || !needed && d.Body != "" || d.Version != version || d.Title == "" {
+			t.Errorf("needed %v: %d bytes of version %d", needed, len(d.Body), d.Version)
+		}
+	}
+}

@@ -237,7 +237,8 @@ func (h *documents) get(ctx context.Context, in *DocumentPath) (*documentOutput,
 	if err != nil {
 		return nil, err
 	}
-	d, err := h.Documents.Get(ctx, p.TeamID, in.ID, whoOf(p))
+	reply := requestFrom(ctx).reply
+	d, err := h.Documents.GetBodyIf(ctx, p.TeamID, in.ID, whoOf(p), func(version int64) bool { return reply.sendsBody(etag(version)) })
 	if err != nil {
 		return nil, err
 	}

@@ -81,12 +81,11 @@ func (w *reply) WriteHeader(status int) {
 	}
 	h := w.Header()
 	if tag := h.Get("ETag"); tag != "" && status == http.StatusOK && (w.r.Method == http.MethodGet || w.r.Method == http.MethodHead) {
-		if required := strings.Join(w.r.Header.Values("If-Match"), ","); required != "" && !listsTag(required, tag, false) && !isSCIM(w.r.URL.Path) { // which checks it by its own rules
+		switch status = w.conditional(tag); status {
+		case http.StatusPreconditionFailed:
 			w.replace(errStale)
 			return
-		}
-		if listsTag(strings.Join(w.r.Header.Values("If-None-Match"), ","), tag, true) {
-			status = http.StatusNotModified
+		case http.StatusNotModified:
 			h.Del("Content-Type")
 			h.Del("Content-Length")
 		}
@@ -104,6 +103,23 @@ func (w *reply) WriteHeader(status int) {
 		h.Set(name, value)
 	}
 	w.status = status
+}
+
+// conditional returns the status of a GET of a resource whose version has that tag: 200, 304 or 412. SCIM checks If-Match by its
+// own rules.
+func (w *reply) conditional(tag string) int {
+	if required := strings.Join(w.r.Header.Values("If-Match"), ","); required != "" && !listsTag(required, tag, false) && !isSCIM(w.r.URL.Path) {
+		return http.StatusPreconditionFailed
+	}
+	if listsTag(strings.Join(w.r.Header.Values("If-None-Match"), ","), tag, true) {
+		return http.StatusNotModified
+	}
+	return http.StatusOK
+}
+
+// sendsBody reports whether the reply to the GET or HEAD of a resource whose version has that tag shows the resource.
+func (w *reply) sendsBody(tag string) bool {
+	return w.r.Method != http.MethodHead && w.conditional(tag) == http.StatusOK
 }
 
 // send writes the status, the headers and the body.

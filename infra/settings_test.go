@@ -16,9 +16,9 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		given map[string]string
 		want  []string
 	}{
-		"unknown and malformed": {map[string]string{"colour": "red", "waf": "yes", "logDays": "31", "workers": "1", "removal": "keep",
+		"unknown and malformed": {map[string]string{"colour": "red", "waf": "yes", "logDays": "31", "workers": "1", "removal": "keep", "tableKey": "mine",
 			"name": "9 lives", "modelArns": "x"},
-			[]string{`no value "colour"`, "waf=yes", "logDays=31", "one of [1 3 5", "workers=1", "from 2 to 1000", "removal=keep", "name=9 lives", "modelArns=x"}},
+			[]string{`no value "colour"`, "waf=yes", "logDays=31", "one of [1 3 5", "workers=1", "from 2 to 1000", "removal=keep", "tableKey=mine", "name=9 lives", "modelArns=x"}},
 		"a domain without its certificate": {map[string]string{"domain": "docent.example.com"}, []string{"domain and certificate"}},
 		"a local domain":                   {map[string]string{"local": "http://localhost:4566", "domain": "d.example.com", "certificate": "arn:aws:acm:eu-central-1:1:c"}, []string{"no domain"}},
 		"a path of a local emulator":       {map[string]string{"local": "http://localhost:4566/v1"}, []string{"local=http"}},

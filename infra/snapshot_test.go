@@ -20,7 +20,7 @@ var shown = map[string][]string{
 	"AWS::ApiGateway::Method":          {"HttpMethod"},
 	"AWS::ApiGateway::Stage":           {"StageName", "MethodSettings"},
 	"AWS::CloudWatch::Alarm":           {"MetricName", "Threshold", "EvaluationPeriods", "DatapointsToAlarm", "TreatMissingData"},
-	"AWS::DynamoDB::Table":             {"BillingMode", "KeySchema", "PointInTimeRecoverySpecification"},
+	"AWS::DynamoDB::Table":             {"BillingMode", "KeySchema", "PointInTimeRecoverySpecification", "SSESpecification"},
 	"AWS::Events::Rule":                {"ScheduleExpression"},
 	"AWS::KMS::Key":                    {"EnableKeyRotation", "PendingWindowInDays"},
 	"AWS::Lambda::EventInvokeConfig":   {"MaximumEventAgeInSeconds", "MaximumRetryAttempts"},

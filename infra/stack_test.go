@@ -27,7 +27,7 @@ func TestTablesAreKeptAndRecoverable(t *testing.T) {
 		}{
 			{[]any{"BillingMode"}, "PAY_PER_REQUEST"},
 			{[]any{"DeletionProtectionEnabled"}, true},
-			{[]any{"SSESpecification", "SSEEnabled"}, true},
+			{[]any{"SSESpecification", "SSEEnabled"}, false}, // DynamoDB's own key: KMS charges for the account's
 			{[]any{"PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"}, true},
 			{[]any{"PointInTimeRecoverySpecification", "RecoveryPeriodInDays"}, 35.0},
 			{[]any{"TimeToLiveSpecification", "AttributeName"}, table.ExpiresAttribute},
@@ -43,6 +43,15 @@ func TestTablesAreKeptAndRecoverable(t *testing.T) {
 		}
 		if r.DeletionPolicy != "Retain" {
 			t.Errorf("%s is not retained", name)
+		}
+	})
+}
+
+func TestTheAccountsKeyEncryptsTheTablesOnDemand(t *testing.T) {
+	t.Parallel()
+	whole(t).each(t, "AWS::DynamoDB::Table", func(t *testing.T, name string, r resource) {
+		if r.at("SSESpecification", "SSEEnabled") != true {
+			t.Errorf("%s is not encrypted under the account's key: %v", name, r.at("SSESpecification"))
 		}
 	})
 }

@@ -23,15 +23,22 @@ func (s *stack) addTables(names []string) {
 			SortKey:             keyOf(table.SortAttribute),
 			TimeToLiveAttribute: jsii.String(table.ExpiresAttribute),
 			BillingMode:         awsdynamodb.BillingMode_PAY_PER_REQUEST,
-			// DynamoDB always encrypts. With the account's own key instead of a shared one, CloudTrail shows its
-			// uses.
-			Encryption: awsdynamodb.TableEncryption_AWS_MANAGED,
+			Encryption:          s.tableEncryption(),
 			PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
 				PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(recoveryDays)},
 			DeletionProtection: jsii.Bool(!s.destroy),
 			RemovalPolicy:      s.removal(),
 		})
 	}
+}
+
+// tableEncryption returns whose key encrypts the tables. DynamoDB always encrypts. Its own key is free; CloudTrail shows the uses of the
+// account's, and KMS charges for them. CloudFormation changes the key of a table in place.
+func (s settings) tableEncryption() awsdynamodb.TableEncryption {
+	if s.accountKey {
+		return awsdynamodb.TableEncryption_AWS_MANAGED
+	}
+	return awsdynamodb.TableEncryption_DEFAULT
 }
 
 func keyOf(attribute string) *awsdynamodb.Attribute {

@@ -12,6 +12,8 @@ type prices struct {
 	Region, AsOf, Currency, Note string
 	PerMillion                   struct {
 		GatewayRequests, FunctionRequests, ReadUnits, WriteUnits, MessageRequests, ObjectReads, ObjectWrites, Traces float64
+		// GroupedMessages is charged in addition for a message with a group.
+		GroupedMessages float64
 	}
 	PerGigabyte                                                               struct{ TableMonth, RecoveryMonth, ObjectMonth, Logs, LogMonth, Transfer float64 }
 	TitanMillionTokens                                                        float64 // of Titan Text Embeddings V2 on Amazon Bedrock
@@ -78,6 +80,7 @@ type line struct {
 type amounts struct {
 	requests, invocations, seconds float64 // seconds of a function with 1 GB
 	reads, writes, messages        float64
+	polls                          float64 // of the messages: those that found none
 	gets, puts                     float64
 }
 
@@ -111,7 +114,8 @@ func amountsOf(l load, counted map[string]operationCost) (amounts, error) {
 	a.seconds += always.Sweeps * always.SweepMemoryMB / 1024 * always.SweepMilliseconds / 1000
 	a.reads += always.Sweeps * always.SweepReadUnits
 	a.writes += always.Sweeps * always.SweepWriteUnits
-	a.messages += always.Queues * always.PollsAQueue
+	a.polls = always.Queues * always.PollsAQueue
+	a.messages += a.polls
 	return a, nil
 }
 
@@ -147,7 +151,8 @@ func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
 	charge("tables, writes", fmt.Sprintf("%.1f million units", n.writes/1e6), million(n.writes, p.PerMillion.WriteUnits, 0))
 	charge("tables, storage and recovery", fmt.Sprintf("%.0f GB", tables),
 		charged{tables, p.PerGigabyte.TableMonth, p.Free.TableGigabytes}, charged{tables, p.PerGigabyte.RecoveryMonth, 0})
-	charge("queues", fmt.Sprintf("%.2f million calls", n.messages/1e6), million(n.messages, p.PerMillion.MessageRequests, p.Free.MessageRequests))
+	charge("queues", fmt.Sprintf("%.2f million calls", n.messages/1e6), million(n.messages, p.PerMillion.MessageRequests, p.Free.MessageRequests),
+		million(n.messages-n.polls, p.PerMillion.GroupedMessages, 0)) // each message names its team, which makes the queues fair
 	charge("bucket", fmt.Sprintf("%.0f GB, %.2f million calls", objects, (n.gets+n.puts)/1e6),
 		charged{objects, p.PerGigabyte.ObjectMonth, 0}, million(n.gets, p.PerMillion.ObjectReads, 0), million(n.puts, p.PerMillion.ObjectWrites, 0))
 	charge("logs", fmt.Sprintf("%.2f GB", logs), charged{logs, p.PerGigabyte.Logs, p.Free.LogGigabytes},
@@ -157,7 +162,8 @@ func price(l load, p prices, counted map[string]operationCost) ([]line, error) {
 	charge("alarms and metrics", fmt.Sprintf("%.0f and %.0f", a.Alarms, metrics), charged{a.Alarms, p.AlarmMonth, p.Free.Alarms}, charged{metrics, p.MetricMonth, p.Free.Metrics})
 	// The three that every account may have, of at most 50 metrics each, are free permanently.
 	charge("dashboards", fmt.Sprintf("%.0f", a.Dashboards), charged{max(0, a.Dashboards-p.Free.Dashboards), p.DashboardMonth, 0})
-	charge("key", "1", charged{1, p.KeyMonth, 0})
+	// KMS charges as much again for its first yearly rotation, and for its second.
+	charge("key", "1, in its first year", charged{1, p.KeyMonth, 0})
 	return bill, nil
 }
 

@@ -31,7 +31,7 @@ func TestTheBillIsWhatWasCountedTimesThePrice(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]float64{"gateway": 7, "functions, invocations": 0.6, "functions, time": (2e6*0.5*0.010 + 1e6*0.020) * p.FunctionGigabyteSecond,
-		"tables, reads": 62 * 0.125, "tables, writes": (2*(9+1+0.5) + 15) * 0.625, "queues": 0.8, "bucket": 0.8, "key": 1,
+		"tables, reads": 62 * 0.125, "tables, writes": (2*(9+1+0.5) + 15) * 0.625, "queues": 2 * (0.40 + 0.10), "bucket": 0.8, "key": 1,
 		"alarms and metrics": 2*p.AlarmMonth + 14*p.MetricMonth}
 	for _, line := range bill {
 		if w, ok := want[line.what]; ok && math.Abs(line.dollars-w) > 1e-9 {
@@ -165,8 +165,8 @@ func TestTheBillEqualsAComputationByHand(t *testing.T) {
 			0.06*15 + 0.02*22 + 0.02*22 + // workers
 			0.0432*1), // sweeping
 		"tables, storage and recovery": 5 * (0.25 + 0.20),
-		// Seven queues are asked by five pollers three times a minute; messages are sent, received and deleted.
-		"queues":                  0.40 * (7*5*3*43_200 + 60_000 + 200_000 + 2*60_000 + 11*20_000 + 10*20_000) / 1e6,
+		// Seven queues are asked by five pollers three times a minute; messages are sent, received and deleted, each with its team's group.
+		"queues":                  (0.40*7*5*3*43_200 + (0.40+0.10)*(60_000+200_000+2*60_000+11*20_000+10*20_000)) / 1e6,
 		"bucket":                  1*0.023 + 2*(0.08*0.40+0.04*5.00),
 		"logs":                    (1.1232*0.9 + 1*0.5) * (0.50 + 0.03), // GB written, and kept for a month
 		"traces":                  0,                                    // unless they are switched on: 5.00

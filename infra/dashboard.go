@@ -25,7 +25,7 @@ func (s *stack) addDashboards() {
 		graph("Failed calls by area", s.eachFunction(serving, "Errors", "Sum")...))
 	requests.AddWidgets(graph("Time by area, p99, ms", s.eachFunction(serving, "Duration", "p99")...),
 		graph("Gateway latency, p50, p99, ms", s.gateway("Latency", "p50"), s.gateway("Latency", "p99")),
-		graph("Latency without answers, p99, ms", metric(namespace, "Latency", "p99", map[string]*string{"service": jsii.String(s.stackName())})))
+		graph("Latency of requests that wait for nothing else, p99, ms", metric(namespace, "Latency", "p99", map[string]*string{"service": jsii.String(s.stackName())})))
 	requests.AddWidgets(s.refusals(),
 		graph("Dead letters", s.eachQueue(true, "ApproximateNumberOfMessagesVisible")...),
 		graph("Refused keys", metric(namespace, refusedKeys, "Sum", map[string]*string{"service": jsii.String(s.stackName())})))

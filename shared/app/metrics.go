@@ -59,15 +59,23 @@ func (f fields) attributes() (all []slog.Attr) {
 	return all
 }
 
-// maybeWritten are the routes outside of answers whose reply a model may write, which takes it up to 20 seconds.
-var maybeWritten = []string{"POST /context/research", "POST /mcp"}
+// maybeSlow are the routes outside of answers that may take many seconds while nothing is wrong: a model writes the reply, another's server
+// is asked for it, or the request has hundreds of operations.
+var maybeSlow = []string{
+	"POST /context/research", "POST /mcp", // a model
+	"POST /context/get",                                        // a page of the web
+	"POST /data-sources", "PATCH /data-sources/{dataSourceId}", // the provider, which tries the settings
+	"PUT /team/saml-metadata/url", "PUT /team/openid-provider", "GET /sso/{teamId}", "GET /sso/{teamId}/callback", // the identity provider
+	"POST /oauth/consent", "POST /oauth/decision", // the description of a program
+	"POST /data-sources/{dataSourceId}/items", "POST /scim/v2/Bulk", // many operations
+}
 
 // served returns the fields of one request, and its latency as a metric of the installation. Answers are
-// excluded: a client may ask to wait for up to 20 seconds. So is what else a model may write.
+// excluded: a client may ask to wait for up to 20 seconds. So is what else may be slow.
 func (f *functions) served(function string) func(httpapi.Served) []slog.Attr {
 	return func(s httpapi.Served) []slog.Attr {
 		line := fields{"function": function, "operation": cmp.Or(s.Route, "none"), "outcome": cmp.Or(s.Code, "ok")}
-		if function == "answers" || slices.Contains(maybeWritten, s.Route) {
+		if function == "answers" || slices.Contains(maybeSlow, s.Route) {
 			line["Latency"] = milliseconds(s.Took)
 			return f.line(s.Arrived, line)
 		}

@@ -152,12 +152,10 @@ func (s *stack) newTopic() awssns.ITopic {
 	}
 	topic := awssns.NewTopic(s.construct, id("Alarms"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
 	topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.alarmsEmail), nil))
-	for _, service := range []string{"cloudwatch.amazonaws.com", "budgets.amazonaws.com"} {
-		topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String(service), nil)},
-			Actions:    jsii.Strings("sns:Publish"), Resources: &[]*string{topic.TopicArn()},
-			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()}},
-		}))
-	}
+	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("sns:Publish"), Resources: &[]*string{topic.TopicArn()},
+		Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()}},
+	}))
 	return topic
 }

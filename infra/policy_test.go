@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -187,6 +188,22 @@ func TestOnlyTheGatewayAndTheScheduleInvoke(t *testing.T) {
 		if got := invoked[*id(f.name)]; got != want {
 			t.Errorf("%s is invoked by %q, want %q", f.name, got, want)
 		}
+	}
+}
+
+// TestOnlyAlarmsAndBackupsPublish checks who may send mail through the topic. A budget sends its own.
+func TestOnlyAlarmsAndBackupsPublish(t *testing.T) {
+	t.Parallel()
+	who := map[string]bool{}
+	whole(t).each(t, "AWS::SNS::TopicPolicy", func(_ *testing.T, _ string, r resource) {
+		for _, s := range statements(r) {
+			if s.at("Effect") == "Allow" {
+				who[words(s.at("Principal"))] = true
+			}
+		}
+	})
+	if got, want := slices.Sorted(maps.Keys(who)), []string{"Service=cloudwatch.amazonaws.com", "Service=events.amazonaws.com"}; !slices.Equal(got, want) {
+		t.Errorf("%q may publish, want %q", got, want)
 	}
 }
 

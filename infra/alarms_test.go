@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -196,6 +197,42 @@ func TestTheGuideCountsWhatAlarmsCost(t *testing.T) {
 	}
 	if err := json.Unmarshal(text, &load); err != nil || load.Always.Alarms != watched || load.Always.Queues != len(plain(t).of("AWS::SQS::Queue"))/2 {
 		t.Errorf("scripts/cost/load.json counts %+v; the stack has %d metrics of alarms (%v)", load.Always, watched, err)
+	}
+}
+
+// TestTheCostCountsTheMemoryOfFunctions compares scripts/cost/load.json with the stack: a function's time is charged by its memory.
+func TestTheCostCountsTheMemoryOfFunctions(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../scripts/cost/load.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	type work struct {
+		Operation string
+		MemoryMB  int
+	}
+	var load struct {
+		Requests, Workers []work
+		Always            struct{ SweepMemoryMB int }
+	}
+	if err := json.Unmarshal(text, &load); err != nil {
+		t.Fatal(err)
+	}
+	by := map[string]string{"answer": "answers", "collection": "collections", "document": "documents", "documents": "documents", "context/search": "context"}
+	if want := specOf("sweeping").memory; load.Always.SweepMemoryMB != want {
+		t.Errorf("sweeping is counted with %d MB, and has %d", load.Always.SweepMemoryMB, want)
+	}
+	for i, w := range slices.Concat(load.Requests, load.Workers) {
+		words := strings.Fields(strings.ReplaceAll(w.Operation, ",", ""))
+		name := words[0] // of a worker, which is a function
+		if i < len(load.Requests) {
+			name = by[words[1]]
+		}
+		if name == "" {
+			t.Errorf("which function serves %s?", w.Operation)
+		} else if want := specOf(name).memory; w.MemoryMB != want {
+			t.Errorf("%s is counted with %d MB; %s has %d", w.Operation, w.MemoryMB, name, want)
+		}
 	}
 }
 

@@ -42,7 +42,7 @@ type settings struct {
 	rate, burst int    // requests per second that the gateway accepts, and at once
 	teamRate    int    // requests per second of a team; 0: as many as the gateway accepts
 	workers     int    // of each queue at the same time
-	accountKey  bool   // the tables are encrypted under the account's key for DynamoDB; false: under DynamoDB's own
+	freeKey     bool   // the tables are encrypted under DynamoDB's own key; false: under the account's key for DynamoDB
 	destroy     bool   // delete the data with the stack; false: it stays
 	x86         bool   // the functions are built for x86-64; false: for arm64
 	restored    string // moment of the restored tables that are used; empty: the stack's own tables are
@@ -121,10 +121,10 @@ var known = map[string]setting{
 	"burst":    {"1000", numberOf(func(s *settings) *int { return &s.burst }, 1, 100_000)},
 	"teamRate": {"100", numberOf(func(s *settings) *int { return &s.teamRate }, 0, 100_000)},
 	"workers":  {"10", numberOf(func(s *settings) *int { return &s.workers }, 2, mostWorkers)}, // the range of an event source mapping
-	"tableKey": {"aws", func(s *settings, value string) error {
-		s.accountKey = value == "account"
-		if !s.accountKey && value != "aws" {
-			return errors.New("it is neither aws nor account")
+	"tableKey": {"account", func(s *settings, value string) error {
+		s.freeKey = value == "aws"
+		if !s.freeKey && value != "account" {
+			return errors.New("it is neither account nor aws")
 		}
 		return nil
 	}},

@@ -27,7 +27,7 @@ func TestTablesAreKeptAndRecoverable(t *testing.T) {
 		}{
 			{[]any{"BillingMode"}, "PAY_PER_REQUEST"},
 			{[]any{"DeletionProtectionEnabled"}, true},
-			{[]any{"SSESpecification", "SSEEnabled"}, false}, // DynamoDB's own key: KMS charges for the account's
+			{[]any{"SSESpecification", "SSEEnabled"}, true},
 			{[]any{"PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled"}, true},
 			{[]any{"PointInTimeRecoverySpecification", "RecoveryPeriodInDays"}, 35.0},
 			{[]any{"TimeToLiveSpecification", "AttributeName"}, table.ExpiresAttribute},
@@ -47,11 +47,11 @@ func TestTablesAreKeptAndRecoverable(t *testing.T) {
 	})
 }
 
-func TestTheAccountsKeyEncryptsTheTablesOnDemand(t *testing.T) {
+func TestDynamoDBsOwnKeyEncryptsTheTablesOnDemand(t *testing.T) {
 	t.Parallel()
 	whole(t).each(t, "AWS::DynamoDB::Table", func(t *testing.T, name string, r resource) {
-		if r.at("SSESpecification", "SSEEnabled") != true {
-			t.Errorf("%s is not encrypted under the account's key: %v", name, r.at("SSESpecification"))
+		if r.at("SSESpecification", "SSEEnabled") != false {
+			t.Errorf("%s is not encrypted under DynamoDB's own key: %v", name, r.at("SSESpecification"))
 		}
 	})
 }

@@ -32,13 +32,13 @@ func (s *stack) addTables(names []string) {
 	}
 }
 
-// tableEncryption returns whose key encrypts the tables. DynamoDB always encrypts. Its own key is free; CloudTrail shows the uses of the
-// account's, and KMS charges for them. CloudFormation changes the key of a table in place.
+// tableEncryption returns whose key encrypts the tables. DynamoDB always encrypts. CloudTrail shows the uses of the account's key, and KMS
+// charges for them; DynamoDB's own is free. CloudFormation changes the key of a table in place.
 func (s settings) tableEncryption() awsdynamodb.TableEncryption {
-	if s.accountKey {
-		return awsdynamodb.TableEncryption_AWS_MANAGED
+	if s.freeKey {
+		return awsdynamodb.TableEncryption_DEFAULT
 	}
-	return awsdynamodb.TableEncryption_DEFAULT
+	return awsdynamodb.TableEncryption_AWS_MANAGED
 }
 
 func keyOf(attribute string) *awsdynamodb.Attribute {

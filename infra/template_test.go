@@ -46,7 +46,7 @@ var (
 	whole = once("whole", map[string]string{"stage": "beta", "alarmsEmail": "ops@example.com", "budget": "50",
 		"domain": "docent.example.com", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/c",
 		"zone": "Z0123", "zoneName": "example.com", "waf": "true", "tracing": "true", "model": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
-		"removal": "destroy", "tableKey": "account", "logRole": "false", "backupRegion": "eu-west-1", "backupDays": "14",
+		"removal": "destroy", "tableKey": "aws", "logRole": "false", "backupRegion": "eu-west-1", "backupDays": "14",
 		"embeddingProvider": "bedrock", "embeddingModel": "amazon.titan-embed-text-v2:0", "embeddingSize": "256"})
 	// compatible is the stack with a model of an OpenAI-compatible server and restored tables, for a local emulator of AWS.
 	compatible = once("compatible", map[string]string{"model": "llama3.3", "modelUrl": "https://models.example.com/v1",

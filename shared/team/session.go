@@ -194,10 +194,12 @@ func (s *Service) EndSession(ctx context.Context, teamID, userID, id string) err
 	if errors.Is(err, table.ErrNotFound) || err == nil && (r.TeamID != teamID || r.UserID != userID || r.Kind != KindSession) {
 		return apierr.Missing("session")
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = s.revoke(ctx, teamID, id)
 	}
-	_, err = s.revoke(ctx, teamID, id)
+	if apierr.IsCode(err, apierr.CodeNotFound) { // it has ended, as revoke says of a key
+		return apierr.Missing("session")
+	}
 	return err
 }
 

@@ -3,6 +3,7 @@ package team_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -157,6 +158,11 @@ func TestSessionsAreListedAndBounded(t *testing.T) {
 	}
 	if err := o.EndSession(t.Context(), o.team.ID, "00000000-0000-0000-0000-000000000000", listed[0].ID); !apierr.IsCode(err, apierr.CodeNotFound) {
 		t.Errorf("end the session of another: %v", err)
+	}
+	must(t, o.EndSession(t.Context(), o.team.ID, o.admin.ID, listed[0].ID))
+	err = o.EndSession(t.Context(), o.team.ID, o.admin.ID, listed[0].ID)
+	if !apierr.IsCode(err, apierr.CodeNotFound) || !strings.Contains(err.Error(), "session") {
+		t.Errorf("end an ended session: %v", err)
 	}
 }
 

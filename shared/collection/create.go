@@ -95,7 +95,7 @@ func replay(first *table.Item, f Fields, defaultAccess *access.Rule) (Collection
 	// The names may have been resolved to other people since.
 	if c.Fields != f || !reflect.DeepEqual(c.DefaultAccess.Names(), defaultAccess.Names()) {
 		return Collection{}, apierr.New(apierr.Conflict, apierr.CodeIdempotencyConflict,
-			"This Idempotency-Key was used for another request.")
+			"This Idempotency-Key was used for another request. Choose another one.")
 	}
 	return c, nil
 }

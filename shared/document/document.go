@@ -176,5 +176,5 @@ func notWritable() *apierr.Error {
 
 func sourceNotAllowed() *apierr.Error {
 	return apierr.New(apierr.Forbidden, apierr.CodeSourceNotAllowed,
-		"This key may not use the collection of this document.")
+		"This key may not use the collection of this document. Use a key that may.")
 }

@@ -286,7 +286,7 @@ func (s *Service) checkObject(ctx context.Context, name string, u Upload) (hash 
 	first, err := s.Blobs.GetRange(ctx, name, 0, min(u.Size, blockBytes))
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
-		return "", apierr.New(apierr.Conflict, apierr.CodeUploadIncomplete, "The file of this upload was not sent yet, or not completely.")
+		return "", apierr.New(apierr.Conflict, apierr.CodeUploadIncomplete, "The file of this upload was not sent yet, or not completely. Send it to the uploadUrl of the upload, and then put the document again.")
 	case errors.Is(err, blob.ErrInvalid):
 		return "", apierr.BadField("/upload", "must have a file of the size that was stated")
 	case err != nil:

@@ -84,7 +84,7 @@ func (h *chats) accept(ctx context.Context, a asking) (accepted, error) {
 	// Clients repeat requests that failed, also with 409. That would ask again, or be refused again.
 	requestFrom(ctx).reply.Header().Set("X-Should-Retry", "false")
 	if taken {
-		return accepted{}, apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "This Idempotency-Key was used for another question or conversation.")
+		return accepted{}, apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "This Idempotency-Key was used for another question or conversation. Choose another one.")
 	}
 	return accepted{a, id, p, work}, nil
 }

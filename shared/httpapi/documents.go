@@ -28,7 +28,7 @@ func (h *documents) routes(api huma.API) {
 	register(api, huma.Operation{OperationID: "listDocuments", Method: http.MethodGet, Path: "/documents",
 		Summary: "List documents", Tags: tags, Errors: []int{400}}, h.list)
 	register(api, huma.Operation{OperationID: "putDocument", Method: http.MethodPut, Path: "/documents",
-		Summary: "Create, replace or move a document", Tags: tags, Errors: []int{404, 412}}, h.put)
+		Summary: "Create, replace or move a document", Tags: tags, Errors: []int{404, 409, 412}}, h.put)
 	register(api, huma.Operation{OperationID: "getDocument", Method: http.MethodGet, Path: "/documents/{documentId}",
 		Summary: "Get a document", Tags: tags, Errors: []int{404, 412}}, h.get)
 	h.originalRoute(api)

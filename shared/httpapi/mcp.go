@@ -152,7 +152,7 @@ func refusalOf(status int, text string) error {
 }
 
 func wrongVersion() error {
-	return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The header MCP-Protocol-Version names a version that is not spoken here.")
+	return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The header MCP-Protocol-Version names a version that is not supported. Send the one that initialize returned.")
 }
 
 // heldReply keeps a reply in memory.

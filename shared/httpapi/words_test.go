@@ -7,6 +7,35 @@ import (
 	"docent/shared/extract"
 )
 
+// TestWaysOutOfARefusal: a refusal that the caller can do something about says what.
+func TestWaysOutOfARefusal(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	wiki := a.newCollection(acme.key, "wiki")
+	upload := a.do(call{"POST", "/uploads", acme.key, map[string]any{"mediaType": extract.PDF, "size": 5}, nil}).want(t, 201).text(t, "id")
+	put := map[string]string{"collectionId": wiki, "uri": "https://x.test/file", "title": "t", "upload": upload}
+	again := map[string]string{"Idempotency-Key": "k"}
+	a.do(call{"POST", "/collections", acme.key, map[string]string{"name": "a", "description": "d"}, again}).want(t, 201)
+	for _, tt := range []struct {
+		call   call
+		status int
+		want   string
+	}{
+		{call{"PUT", "/documents", acme.key, put, nil}, 409, "Send it to the uploadUrl"},
+		{call{"POST", "/collections", acme.key, map[string]string{"name": "b", "description": "d"}, again}, 409, "Choose another one."},
+		{call{"GET", "/team/saml-metadata", acme.pat, nil, nil}, 404, "Set it with PUT /team/saml-metadata."},
+		{call{"DELETE", "/team/saml-metadata", acme.pat, nil, nil}, 404, "Set it with PUT /team/saml-metadata."},
+		{call{"DELETE", "/team/openid-provider", acme.pat, nil, nil}, 404, "Set it with PUT /team/openid-provider."},
+		{call{"GET", "/collections", acme.scim, nil, nil}, 403, "Use a personal or team key."},
+		{call{"GET", "/sessions", acme.key, nil, nil}, 403, "Use a personal key."},
+	} {
+		if got := a.do(tt.call).want(t, tt.status).text(t, "detail"); !strings.Contains(got, tt.want) {
+			t.Errorf("%s %s: %q does not say %q", tt.call.method, tt.call.path, got, tt.want)
+		}
+	}
+}
+
 // TestFaultsReadAlike: every validation error names the field and says what it must be.
 func TestFaultsReadAlike(t *testing.T) {
 	t.Parallel()

@@ -149,7 +149,7 @@ func (s *Service) SetClient(ctx context.Context, teamID, issuer, clientID string
 func (s *Service) RemoveClient(ctx context.Context, teamID string) error {
 	_, err := s.update(ctx, teamID, func(after *Settings) error {
 		if after.OIDC == nil {
-			return apierr.Missing("OpenID Connect provider")
+			return apierr.New(apierr.NotFound, apierr.CodeNotFound, "This team has no OpenID Connect provider. Set it with PUT /team/openid-provider.")
 		}
 		if after.Method == OIDC {
 			if after.Required {

@@ -3,6 +3,7 @@ package team
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"docent/shared/access"
@@ -54,12 +55,38 @@ func PrincipalFrom(ctx context.Context) (Principal, bool) {
 	return p, ok
 }
 
-// RequireKind returns wrong-key-kind for keys of other kinds.
+// RequireKind returns wrong-key-kind for keys of other kinds. It names the kinds that a caller can choose, in their order.
 func RequireKind(p Principal, kinds ...Kind) error {
 	if slices.Contains(kinds, p.Kind) {
 		return nil
 	}
-	return apierr.New(apierr.Forbidden, apierr.CodeWrongKeyKind, "A %s key cannot be used here.", p.Kind)
+	return apierr.New(apierr.Forbidden, apierr.CodeWrongKeyKind, "%s cannot be used here. %s.", aKey(p.Kind), useInstead(kinds))
+}
+
+// aKey returns a name for a secret of the kind.
+func aKey(k Kind) string {
+	switch k {
+	case KindSession:
+		return "A session"
+	case KindAgent:
+		return "The token of an agent"
+	}
+	return "A " + string(k) + " key"
+}
+
+// useInstead says which of the kinds to use. A session is named only if nothing else works, because one works only in
+// requests of the dashboard's own pages.
+func useInstead(kinds []Kind) string {
+	var keys []string
+	for _, k := range kinds {
+		if k != KindSession && k != KindAgent {
+			keys = append(keys, string(k))
+		}
+	}
+	if len(keys) == 0 {
+		return "Sign in to the dashboard and do it there"
+	}
+	return "Use a " + strings.Join(keys, " or ") + " key"
 }
 
 // RequireUnrestricted returns key-restricted for a key that is restricted to some data sources.
@@ -78,7 +105,7 @@ func RequireSource(p Principal, sourceID string) error {
 	if p.MayRead(sourceID) {
 		return nil
 	}
-	return apierr.New(apierr.Forbidden, apierr.CodeSourceNotAllowed, "This key is not allowed to use this data source.")
+	return apierr.New(apierr.Forbidden, apierr.CodeSourceNotAllowed, "This key is not allowed to use this data source. Use a key that is.")
 }
 
 // RequireAdmin accepts only an unrestricted personal key or session of an admin. It returns wrong-key-kind

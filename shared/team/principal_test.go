@@ -84,3 +84,24 @@ func TestRights(t *testing.T) {
 	}
 	wantCode(t, team.RequireKind(team.Principal{Kind: team.KindTeam}, team.KindSCIM), kind)
 }
+
+// TestRefusalOfAKindSaysWhatToUse: whoever reads only the text knows how to go on.
+func TestRefusalOfAKindSaysWhatToUse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind    team.Kind
+		allowed []team.Kind
+		want    string
+	}{
+		{team.KindSCIM, []team.Kind{team.KindPersonal, team.KindTeam, team.KindSession, team.KindAgent}, "A scim key cannot be used here. Use a personal or team key."},
+		{team.KindTeam, []team.Kind{team.KindPersonal, team.KindSession}, "A team key cannot be used here. Use a personal key."},
+		{team.KindPersonal, []team.Kind{team.KindSession}, "A personal key cannot be used here. Sign in to the dashboard and do it there."},
+		{team.KindSession, []team.Kind{team.KindTeam}, "A session cannot be used here. Use a team key."},
+		{team.KindAgent, []team.Kind{team.KindTeam}, "The token of an agent cannot be used here. Use a team key."},
+	} {
+		var public *apierr.Error
+		if err := team.RequireKind(team.Principal{Kind: c.kind}, c.allowed...); !errors.As(err, &public) || public.Detail != c.want {
+			t.Errorf("%s where %v may: %v, want %q", c.kind, c.allowed, err, c.want)
+		}
+	}
+}

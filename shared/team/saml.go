@@ -50,11 +50,15 @@ func samlPartKey(teamID string, part int) table.Key {
 	return identity(teamID+"/saml", fmt.Sprintf("%02d", part))
 }
 
+func missingSAML() error {
+	return apierr.New(apierr.NotFound, apierr.CodeNotFound, "This team has no SAML metadata. Set it with PUT /team/saml-metadata.")
+}
+
 // SAML returns the metadata of the team's identity provider, or a 404 if none is set.
 func (s *Service) SAML(ctx context.Context, teamID string) (SAMLMetadata, error) {
 	item, err := s.Table.Get(ctx, samlKey(teamID))
 	if errors.Is(err, table.ErrNotFound) {
-		return SAMLMetadata{}, apierr.Missing("SAML metadata")
+		return SAMLMetadata{}, missingSAML()
 	}
 	if err != nil {
 		return SAMLMetadata{}, fmt.Errorf("read SAML metadata: %w", err)
@@ -117,7 +121,7 @@ func (s *Service) SAMLText(ctx context.Context, teamID string) ([]byte, error) {
 		var text []byte
 		item, err := s.Table.Get(ctx, samlKey(teamID))
 		if errors.Is(err, table.ErrNotFound) {
-			return nil, apierr.Missing("SAML metadata")
+			return nil, missingSAML()
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read SAML metadata: %w", err)

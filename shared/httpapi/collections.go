@@ -28,6 +28,11 @@ func (h *collections) routes(api huma.API) {
 }
 
 type collectionOutput struct {
+	ETag string `header:"ETag"`
+	Body CollectionBody
+}
+
+type createdCollectionOutput struct {
 	ETag     string `header:"ETag"`
 	Location string `header:"Location"`
 	Body     CollectionBody
@@ -83,7 +88,7 @@ type createCollectionInput struct {
 	Body           struct{ NewCollection }
 }
 
-func (h *collections) create(ctx context.Context, in *createCollectionInput) (*collectionOutput, error) {
+func (h *collections) create(ctx context.Context, in *createCollectionInput) (*createdCollectionOutput, error) {
 	p, err := caller(ctx)
 	if err != nil {
 		return nil, err
@@ -99,7 +104,7 @@ func (h *collections) create(ctx context.Context, in *createCollectionInput) (*c
 	if err != nil {
 		return nil, err
 	}
-	return &collectionOutput{ETag: etag(c.Version), Location: h.BaseURL + "/collections/" + c.ID, Body: collectionOf(c)}, nil
+	return &createdCollectionOutput{ETag: etag(c.Version), Location: h.BaseURL + "/collections/" + c.ID, Body: collectionOf(c)}, nil
 }
 
 // CollectionPath is the path of one collection. This and the other paths are exported

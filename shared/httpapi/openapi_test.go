@@ -42,6 +42,24 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 	}
 }
 
+// TestLocationIsWhereItIsSent: a reply that shows what exists has none.
+func TestLocationIsWhereItIsSent(t *testing.T) {
+	t.Parallel()
+	for path, item := range httpapi.OpenAPI(app.Providers()).Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op == nil {
+				continue
+			}
+			for status, r := range op.Responses {
+				created := status == "201" && strings.HasPrefix(path, "/scim/v2/")
+				if declared, sent := r.Headers["Location"] != nil, created || status == "302" || status == "303"; sent && !declared || declared && status == "200" {
+					t.Errorf("%s %s: %s has the header Location: %v", op.Method, path, status, declared)
+				}
+			}
+		}
+	}
+}
+
 // TestSchemaNamesAreForPeople: generated clients make types of these names.
 func TestSchemaNamesAreForPeople(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,7 @@ var headerTexts = map[string]string{
 	"WWW-Authenticate": "Bearer (RFC 6750).",
 	"Allow":            "The methods of the path.",
 	"ETag":             "The version of what the reply shows, for If-Match and If-None-Match.",
-	"Location":         "The address of what was created.",
+	"Location":         "The address of what was created, or to which the reply leads.",
 	"Link":             "RFC 8288 links with rel prev and next, where there are such pages.",
 }
 

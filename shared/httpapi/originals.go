@@ -40,6 +40,9 @@ func (h *documents) originalRoute(api huma.API) {
 			"200": {Description: "The file, to be saved under the name in Content-Disposition.", Content: file},
 			"302": {Description: "The file is at the address in Location for a minute; no key is needed there."},
 		}}, h.original)
+	responses := api.OpenAPI().Paths["/documents/{documentId}/original"].Get.Responses
+	responses["302"].Headers = map[string]*huma.Param{"Location": {Schema: &huma.Schema{Type: huma.TypeString}}}
+	delete(responses["200"].Headers, "Location")
 }
 
 type originalOutput struct {

@@ -80,6 +80,9 @@ func describeSCIM(doc *huma.OpenAPI) {
 		if p.id == "getScimUser" || p.id == "getScimGroup" || p.out != nil && (p.method == http.MethodPut || p.method == http.MethodPatch || p.status == http.StatusCreated) {
 			success.Headers = map[string]*huma.Param{"ETag": {Schema: &huma.Schema{Type: huma.TypeString}}}
 		}
+		if p.status == http.StatusCreated {
+			success.Headers["Location"] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
+		}
 		if p.id == "updateScimGroup" {
 			op.Responses["200"] = &huma.Response{Description: "OK", Content: scimContent(storedGroup)}
 		}

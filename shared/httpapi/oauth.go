@@ -129,9 +129,17 @@ func (h *oauths) resource(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
+// authorizeParameters are those of a request for access (RFC 6749 section 4.1.1, RFC 7636, RFC 8707).
+var authorizeParameters = []string{"response_type", "client_id", "redirect_uri", "state", "scope", "resource", "code_challenge", "code_challenge_method"}
+
 // authorize leads the browser to the page of the dashboard that asks the person. Nothing is decided
-// here: only that page's own requests count as the person's.
+// here: only that page's own requests count as the person's. A parameter has one value (RFC 6749 section 3.1), except
+// resource (RFC 8707 section 2). The program is not told, because its address may be what has two.
 func (h *oauths) authorize(w http.ResponseWriter, r *http.Request) error {
+	once := slices.DeleteFunc(slices.Clone(authorizeParameters), func(name string) bool { return name == "resource" })
+	if name := firstRepeated(r.URL.Query(), once); name != "" {
+		return apierr.BadField("/query/"+name, oneValue)
+	}
 	w.Header().Set("Location", h.BaseURL+"/dashboard/#/connect/"+url.PathEscape(r.URL.RawQuery))
 	w.WriteHeader(http.StatusFound)
 	return nil

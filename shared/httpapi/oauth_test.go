@@ -237,6 +237,29 @@ func TestRequestsThatNobodyIsAskedFor(t *testing.T) {
 	a.do(call{"POST", "/oauth/decision", x.pat, allowed, nil}).wantCode(t, 403, "wrong-key-kind")
 }
 
+// TestARepeatedParameterAsksNobody: the page takes one of two values, and the program may have meant the other one. The
+// same value twice and several resources are no doubt.
+func TestARepeatedParameterAsksNobody(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	p := a.program(redirect)
+	query := url.Values{}
+	for name, value := range p.request() {
+		query.Set(name, value.(string))
+	}
+	for name := range query {
+		twice := call{"GET", "/oauth/authorize?" + query.Encode() + "&" + name + "=other", "", nil, nil}
+		if name == "resource" {
+			a.do(twice).want(t, 302)
+			continue
+		}
+		if got := a.do(twice).wantCode(t, 400, "invalid-request"); !strings.Contains(string(got.body), "/query/"+name+": must have one value") {
+			t.Errorf("%s twice: %s", name, got.body)
+		}
+		a.do(call{"GET", "/oauth/authorize?" + query.Encode() + "&" + url.Values{name: query[name]}.Encode(), "", nil, nil}).want(t, 302)
+	}
+}
+
 // TestNamesOfResourcesAndScopes: of the scopes those count that are known; a resource may be named more than once, and
 // its host in any case (RFC 8707, RFC 3986).
 func TestNamesOfResourcesAndScopes(t *testing.T) {

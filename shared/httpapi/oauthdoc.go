@@ -72,7 +72,9 @@ func describeOAuth(api huma.API) {
 		}
 		if o.pattern == oauthAuthorize {
 			success.Headers = map[string]*huma.Param{"Location": {Schema: text}}
-			for _, name := range []string{"response_type", "client_id", "redirect_uri", "state", "scope", "resource", "code_challenge", "code_challenge_method"} {
+			problem := doc.Paths["/agents/{agentId}"].Delete.Responses["404"]
+			op.Responses["400"] = &huma.Response{Description: http.StatusText(http.StatusBadRequest), Content: problem.Content}
+			for _, name := range authorizeParameters {
 				op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: text})
 			}
 		}

@@ -118,7 +118,7 @@ var descriptions = map[string]string{
 	"getScimSchema":                "RFC 7643 section 7.",
 
 	"registerClient":                    "RFC 7591. It needs no key, and nothing is stored: the id contains the client. Clients have no secret.",
-	"authorize":                         "RFC 6749 section 4.1 with PKCE (S256). It leads to a page of the dashboard, where a signed-in person decides.",
+	"authorize":                         "RFC 6749 section 4.1 with PKCE (S256). It leads to a page of the dashboard, where a signed-in person decides. A parameter other than resource that has two values is 400, and the program is not told.",
 	"exchangeToken":                     "A code works once, for a minute. Each refresh gives a new refresh token; a used one that comes again ends the access.",
 	"revokeToken":                       "RFC 7009. It succeeds for every text.",
 	"getAuthorizationServer":            "RFC 8414.",

@@ -52,11 +52,26 @@ func repeatedParameters(ctx huma.Context) (faults []error) {
 	}
 	query := u.Query()
 	for _, p := range ctx.Operation().Parameters {
-		if p.In == "query" && p.Schema.Type != huma.TypeArray && len(slices.Compact(slices.Sorted(slices.Values(query[p.Name])))) > 1 {
-			faults = append(faults, &huma.ErrorDetail{Location: "query." + p.Name, Message: "must have one value"})
+		if p.In == "query" && p.Schema.Type != huma.TypeArray && isRepeated(query, p.Name) {
+			faults = append(faults, &huma.ErrorDetail{Location: "query." + p.Name, Message: oneValue})
 		}
 	}
 	return faults
+}
+
+const oneValue = "must have one value"
+
+// isRepeated reports whether the parameter has different values.
+func isRepeated(query url.Values, name string) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(query[name])))) > 1
+}
+
+// firstRepeated returns the first of the names that has different values, empty if none has.
+func firstRepeated(query url.Values, names []string) string {
+	if i := slices.IndexFunc(names, func(name string) bool { return isRepeated(query, name) }); i >= 0 {
+		return names[i]
+	}
+	return ""
 }
 
 type humaContext = huma.Context // so that the field name differs from its method's

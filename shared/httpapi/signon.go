@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"maps"
@@ -145,9 +146,15 @@ func (h *signOns) callback(w http.ResponseWriter, r *http.Request) error {
 	return h.answered(w, r, signon.OIDC, values)
 }
 
+// answerParameters are those that are read of what a provider sends back, by SAML and by OpenID Connect.
+var answerParameters = []string{"SAMLResponse", "RelayState", "code", "state", "error", "iss"}
+
 // answered verifies what a provider sent back, and leads to finish, to which the browser sends
 // its cookie in any case.
 func (h *signOns) answered(w http.ResponseWriter, r *http.Request, m signon.Method, values url.Values) error {
+	if name := firstRepeated(values, answerParameters); name != "" {
+		return &signon.Failure{Reason: signon.Malformed, Cause: fmt.Errorf("%s %s", name, oneValue)}
+	}
 	teamID := r.PathValue("teamId")
 	ticket, request, err := h.SignOn.Finish(r.Context(), teamID, m, values)
 	if err != nil {
@@ -159,6 +166,9 @@ func (h *signOns) answered(w http.ResponseWriter, r *http.Request, m signon.Meth
 }
 
 func (h *signOns) finish(w http.ResponseWriter, r *http.Request) error {
+	if isRepeated(r.URL.Query(), "ticket") {
+		return &signon.Failure{Reason: signon.TicketUnknown, Cause: errors.New("ticket " + oneValue)}
+	}
 	opened, ticket, err := h.SignOn.Redeem(r.Context(), r.PathValue("teamId"), r.URL.Query().Get("ticket"), h.browser(r), browserOf(r.UserAgent()))
 	if err != nil {
 		requestFrom(r.Context()).testing = ticket.TestBy != ""

@@ -325,10 +325,26 @@ func TestSignInIsBegunHereAndOnce(t *testing.T) {
 	if got := p.come(b, p.form(samltest.Request{ID: again.ID, ACS: again.ACS, Audience: again.Audience}, samltest.Options{})); got != "request-unknown" {
 		t.Errorf("begun by the provider: %q", got)
 	}
+	twice := p.form(p.begin(b), samltest.Options{})
+	twice.Add("RelayState", "other")
+	if got := p.come(b, twice); got != "malformed" {
+		t.Errorf("two values of RelayState: %q", got)
+	}
+	twice["RelayState"] = twice["RelayState"][:1]
+	if got := p.come(b, twice); got != "" {
+		t.Errorf("after a response with two values: %q", got)
+	}
 	late := p.begin(b)
 	a.clock.Advance(10 * time.Minute)
 	if got := p.come(b, p.form(late, samltest.Options{})); got != "request-unknown" {
 		t.Errorf("after ten minutes: %q", got)
+	}
+	ready := b.navigate("POST", "/sso/"+p.ID+"/acs", p.form(p.begin(b), samltest.Options{})).location(t)
+	if got := b.get(ready + "&ticket=other").failure(t); got != "ticket-unknown" {
+		t.Errorf("two tickets: %q", got)
+	}
+	if got := b.get(ready).location(t); !strings.HasSuffix(got, "#/signed-in") {
+		t.Errorf("after two tickets: %q", got)
 	}
 	slow := b.navigate("POST", "/sso/"+p.ID+"/acs", p.form(p.begin(b), samltest.Options{})).location(t)
 	a.clock.Advance(2 * time.Minute)

@@ -52,7 +52,7 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	}
 	if c.To == "-" {
 		_, err := app.BackupData(ctx, c.Data, con.out)
-		return inUse(err, c.Data)
+		return ofData(err, c.Data)
 	}
 	file, err := c.file(con)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	}
 	report, err := writeBackup(file, func(w io.Writer) (app.BackupReport, error) { return app.BackupData(ctx, c.Data, w) })
 	if err != nil {
-		return inUse(err, c.Data)
+		return ofData(err, c.Data)
 	}
 	if c.JSON {
 		return printJSON(con.out, backupDone{File: file, BackupReport: report})

@@ -23,7 +23,7 @@ func (f dataFlags) with(ctx context.Context, do func(*app.Local) error) error {
 func (f dataFlags) open(ctx context.Context, o app.LocalOptions, do func(*app.Local) error) error {
 	local, err := app.OpenLocal(ctx, f.Data, o)
 	if err != nil {
-		return inUse(err, f.Data)
+		return ofData(err, f.Data)
 	}
 	return errors.Join(do(local), local.Close())
 }
@@ -58,11 +58,17 @@ func (f dataFlags) missing() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// inUse tells the operator what to do if another process uses the data.
-func inUse(err error, dir string) error {
-	if !errors.Is(err, app.ErrInUse) {
-		return err
+// ofData tells the operator what to do if another process uses the data, or this user may not use it.
+func ofData(err error, dir string) error {
+	switch {
+	case errors.Is(err, app.ErrInUse):
+		return fmt.Errorf("another process, probably docent serve, is using the data in %s; "+
+			"stop it, run this, then start it again", dir)
+	case errors.Is(err, fs.ErrPermission):
+		if at := new(fs.PathError); errors.As(err, &at) { // its steps say nothing more to an operator
+			err = at
+		}
+		return fmt.Errorf("this user may not use the data in %s; run this as the user of the server, or name another folder with --data: %w", dir, err)
 	}
-	return fmt.Errorf("another process, probably docent serve, is using the data in %s; "+
-		"stop it, run this, then start it again", dir)
+	return err
 }

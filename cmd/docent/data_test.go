@@ -2,11 +2,15 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"docent/shared/app"
@@ -145,6 +149,37 @@ func TestATakenAddressIsNamed(t *testing.T) {
 	defer other.Close()
 	status, _, errOut := docent(t, "serve", "--no-demo", "--data", filepath.Join(t.TempDir(), "data"), "--addr", other.Addr().String())
 	if status != 1 || !strings.Contains(errOut, other.Addr().String()+" is in use") {
+		t.Errorf("status %d, errors %q", status, errOut)
+	}
+}
+
+// TestDataOfAnotherUser: whoever runs a command as another user than the server learns so. The superuser of a test may do
+// everything, so the error is made here.
+func TestDataOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	denied := &fs.PathError{Op: "open", Path: "/data/docent.db", Err: syscall.EACCES}
+	err := ofData(errors.Join(fmt.Errorf("look at the data directory: %w", denied), errors.New("another step")), "/data")
+	want := "this user may not use the data in /data; run this as the user of the server, or name another folder with --data: open /data/docent.db: permission denied"
+	if err.Error() != want || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v, want %s", err, want)
+	}
+	dial := &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
+	if err := ofData(dial, "/data"); !strings.HasPrefix(err.Error(), "this user may not use the data in /data; ") {
+		t.Errorf("the socket of a server: %v", err)
+	}
+	other := errors.New("the disk is full")
+	if err := ofData(other, "/data"); err != other { //nolint:errorlint // it is passed on as it is
+		t.Errorf("another error: %v", err)
+	}
+	if err := ofData(nil, "/data"); err != nil {
+		t.Errorf("no error: %v", err)
+	}
+}
+
+func TestAnAddressOfAnotherMachineIsNamed(t *testing.T) {
+	t.Parallel()
+	status, _, errOut := docent(t, "serve", "--no-demo", "--data", filepath.Join(t.TempDir(), "data"), "--addr", "192.0.2.1:8080")
+	if status != 1 || !strings.Contains(errOut, "cannot listen on 192.0.2.1:8080: ") || !strings.Contains(errOut, "choose another address with --addr") {
 		t.Errorf("status %d, errors %q", status, errOut)
 	}
 }

@@ -31,7 +31,7 @@ func (f moveFlags) run(ctx context.Context, con *console, move func(context.Cont
 	o.Finish, o.Tell = f.Finish, moveProgress(con)
 	report, err := move(ctx, f.Data, o)
 	if err != nil {
-		return inUse(err, f.Data)
+		return ofData(err, f.Data)
 	}
 	if f.JSON {
 		return printJSON(con.out, report)

@@ -81,7 +81,7 @@ func (c *putCmd) Validate() error {
 		return fmt.Errorf("--parallel must be 1 to %d", maxParallel)
 	}
 	if c.Collection == "" && c.CollectionName == "" {
-		return errors.New("--collection or --collection-name is empty")
+		return errors.New("give --collection or --collection-name; neither may be empty")
 	}
 	if utf8.RuneCountInString(c.CollectionName) > 32 {
 		return errors.New("--collection-name must have 1 to 32 characters")

@@ -76,6 +76,9 @@ func (c *serveCmd) Validate() error {
 	if _, port, err := net.SplitHostPort(c.Addr); err != nil || port == "" {
 		return fmt.Errorf("--addr=%s is not HOST:PORT, such as 127.0.0.1:8080; :8080 is every address of this machine", c.Addr)
 	}
+	if _, port, _ := net.SplitHostPort(c.Addr); !isPort(port) {
+		return fmt.Errorf("--addr=%s has no port from 0 to 65535", c.Addr)
+	}
 	if c.TeamRate < 0 || c.TeamRate > rate.MaxPerSecond {
 		return fmt.Errorf("--team-rate is not a number from 0 to %d", rate.MaxPerSecond)
 	}
@@ -117,6 +120,12 @@ func (c *serveCmd) provider() (string, error) {
 	return app.ProviderOf(c.ModelProvider, c.Model, c.ModelURL, func(setting string) string { return "--" + setting })
 }
 
+// isPort reports whether the text is the number or the name of a port.
+func isPort(text string) bool {
+	_, err := net.LookupPort("tcp", text)
+	return err == nil
+}
+
 // Run serves until ctx ends.
 func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	model, err := c.openModel(ctx)
@@ -141,7 +150,10 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is in use; choose another address with --addr (make run: ADDR=HOST:PORT)", c.Addr)
 	}
-	return inUse(err, c.Data)
+	if failed := new(net.OpError); errors.As(err, &failed) && failed.Op == "listen" {
+		return fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", c.Addr, failed.Err)
+	}
+	return ofData(err, c.Data)
 }
 
 // onAWS serves the installation on AWS.

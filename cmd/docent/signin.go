@@ -43,7 +43,7 @@ func (c *signinFlags) link(ctx context.Context, con *console) (string, error) {
 		return "", err
 	}
 	code, err := app.Invite(c.Data, team.Invitation{TeamID: c.Team, ExpiresAt: con.now().Add(team.LinkLife)})
-	return app.SignInURL(c.Server, code), err
+	return app.SignInURL(c.Server, code), ofData(err, c.Data)
 }
 
 func (c *signinFlags) linkOnAWS(ctx context.Context) (string, error) {

@@ -75,7 +75,7 @@ type commands struct {
 	Search   searchCmd   `cmd:"" group:"client" help:"Search collections and data sources."`
 	Research researchCmd `cmd:"" group:"client" help:"Answer a question from collections and data sources, with its sources."`
 	Get      getCmd      `cmd:"" group:"client" help:"Print the content of URLs."`
-	Put      putCmd      `cmd:"" group:"client" help:"Put files and folders of Markdown, text, HTML, PDF and Office files into a collection."`
+	Put      putCmd      `cmd:"" group:"client" help:"Put files and folders of Markdown, text, reStructuredText, HTML, PDF and Office files into a collection."`
 	Ask      askCmd      `cmd:"" group:"client" help:"Ask a question and print the answer with its references."`
 	Eval     evalCmd     `cmd:"" group:"client" help:"Measure search and answers on questions whose answers are known."`
 	Usage    usageCmd    `cmd:"" group:"client" help:"Print a usage report of the team or your user."`

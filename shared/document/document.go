@@ -171,7 +171,7 @@ func Missing() *apierr.Error { return apierr.Missing("document") }
 // replaces an item of a connected source. It says no more than that: neither what it is nor where.
 func notWritable() *apierr.Error {
 	return apierr.New(apierr.Forbidden, apierr.CodeAccessDenied,
-		"You may not write to this URI. Ask an administrator of your team.")
+		"You may not write to this URI. A team key that acts for nobody may: ask an administrator of your team for it.")
 }
 
 func sourceNotAllowed() *apierr.Error {

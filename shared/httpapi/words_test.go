@@ -17,11 +17,14 @@ func TestWaysOutOfARefusal(t *testing.T) {
 	put := map[string]string{"collectionId": wiki, "uri": "https://x.test/file", "title": "t", "upload": upload}
 	again := map[string]string{"Idempotency-Key": "k"}
 	a.do(call{"POST", "/collections", acme.key, map[string]string{"name": "a", "description": "d"}, again}).want(t, 201)
+	secret := map[string]any{"collectionId": wiki, "uri": "https://x.test/secret", "title": "t", "body": "b", "access": map[string]any{"users": []string{"nobody"}}}
+	a.do(call{"PUT", "/documents", acme.pat, secret, nil}).want(t, 200)
 	for _, tt := range []struct {
 		call   call
 		status int
 		want   string
 	}{
+		{call{"PUT", "/documents", acme.pat, secret, nil}, 403, "A team key that acts for nobody may"},
 		{call{"PUT", "/documents", acme.key, put, nil}, 409, "Send it to the uploadUrl"},
 		{call{"POST", "/collections", acme.key, map[string]string{"name": "b", "description": "d"}, again}, 409, "Choose another one."},
 		{call{"GET", "/team/saml-metadata", acme.pat, nil, nil}, 404, "Set it with PUT /team/saml-metadata."},
@@ -34,6 +37,7 @@ func TestWaysOutOfARefusal(t *testing.T) {
 			t.Errorf("%s %s: %q does not say %q", tt.call.method, tt.call.path, got, tt.want)
 		}
 	}
+	a.do(call{"PUT", "/documents", acme.key, secret, nil}).want(t, 200)
 }
 
 // TestFaultsReadAlike: every validation error names the field and says what it must be.

@@ -8,6 +8,7 @@ import (
 
 	"docent/shared/access"
 	"docent/shared/apierr"
+	"docent/shared/document"
 	"docent/shared/table"
 )
 
@@ -26,57 +27,56 @@ func (b *between) Get(ctx context.Context, k table.Key, opts ...table.ReadOption
 	return b.Store.Get(ctx, k, opts...)
 }
 
-// TestWhatIsStoredAfterDamageIsKept: only what was found damaged goes, and the new version gets the rule.
-func TestWhatIsStoredAfterDamageIsKept(t *testing.T) {
-	t.Parallel()
+// eachDamage runs test with an item whose body is damaged, and with one whose record is. in is how the item was put, and keeping is a put
+// that keeps its content and has another rule.
+func eachDamage(t *testing.T, test func(t *testing.T, h *fixture, id string, in, keeping document.Input)) {
 	for name, ruined := range map[string]func(id string) func(table.Item) bool{"its body": chunksOf, "its record": recordOf} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
 			in := h.item("doc", long("word"), h.clock.Now())
 			id, _ := h.put(in)
+			h.ruin(ruined(id))
 			keeping := in
 			keeping.Body, keeping.KeepContent, keeping.Access = "", true, &access.Rule{Users: []access.Entry{{Name: "ada"}}}
-			h.ruin(ruined(id))
-			plain := h.Table
-			h.Table = &between{Store: plain, key: table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "record"}, call: func() {
-				h.Table = plain
-				again := in
-				again.Body = long("other")
-				h.put(again)
-			}}
-			if err := h.KeepOrForget(t.Context(), teamID, keeping); err != nil {
-				t.Fatal(err)
-			}
-			if d := h.read(id); d.Body != long("other") || !d.Access.Equal(keeping.Access) {
-				t.Errorf("it is for %v and has %q", d.Access, d.Body)
-			}
+			test(t, h, id, in, keeping)
 		})
 	}
+}
+
+// TestWhatIsStoredAfterDamageIsKept: only what was found damaged goes, and the new version gets the rule.
+func TestWhatIsStoredAfterDamageIsKept(t *testing.T) {
+	t.Parallel()
+	eachDamage(t, func(t *testing.T, h *fixture, id string, in, keeping document.Input) {
+		plain := h.Table
+		h.Table = &between{Store: plain, key: table.Key{Table: table.Documents, Partition: teamID + "/" + id, Sort: "record"}, call: func() {
+			h.Table = plain
+			again := in
+			again.Body = long("other")
+			h.put(again)
+		}}
+		if err := h.KeepOrForget(t.Context(), teamID, keeping); err != nil {
+			t.Fatal(err)
+		}
+		if d := h.read(id); d.Body != long("other") || !d.Access.Equal(keeping.Access) {
+			t.Errorf("it is for %v and has %q", d.Access, d.Body)
+		}
+	})
 }
 
 // TestADamagedItemThatNothingReplacesIsForgotten, and it can be put again.
 func TestADamagedItemThatNothingReplacesIsForgotten(t *testing.T) {
 	t.Parallel()
-	for name, ruined := range map[string]func(id string) func(table.Item) bool{"its body": chunksOf, "its record": recordOf} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newFixture(t)
-			in := h.item("doc", long("word"), h.clock.Now())
-			id, _ := h.put(in)
-			keeping := in
-			keeping.Body, keeping.KeepContent, keeping.Access = "", true, &access.Rule{Users: []access.Entry{{Name: "ada"}}}
-			h.ruin(ruined(id))
-			if err := h.KeepOrForget(t.Context(), teamID, keeping); err != nil {
-				t.Fatal(err)
-			}
-			if found, err := h.Find(t.Context(), teamID, []string{id}, false); err != nil || len(found) > 0 {
-				t.Errorf("left: %v, %v", found, err)
-			}
-			h.put(in)
-			h.read(id)
-		})
-	}
+	eachDamage(t, func(t *testing.T, h *fixture, id string, in, keeping document.Input) {
+		if err := h.KeepOrForget(t.Context(), teamID, keeping); err != nil {
+			t.Fatal(err)
+		}
+		if found, err := h.Find(t.Context(), teamID, []string{id}, false); err != nil || len(found) > 0 {
+			t.Errorf("left: %v, %v", found, err)
+		}
+		h.put(in)
+		h.read(id)
+	})
 }
 
 // beforeDrop is a table in which call is called before the first Write that only deletes key.

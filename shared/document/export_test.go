@@ -53,3 +53,12 @@ func ReadPassages(stored string) ([]text.Passage, bool) {
 	r := passageReader{left: stored}
 	return r.passages()
 }
+
+// DropsMark reports whether a damaged mark of a removal is being dropped.
+func (s *Service) DropsMark() bool {
+	free := s.dropsMark.TryLock()
+	if free {
+		s.dropsMark.Unlock()
+	}
+	return !free
+}

@@ -2,6 +2,7 @@ package document_test
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -79,19 +80,25 @@ func TestADamagedItemThatNothingReplacesIsForgotten(t *testing.T) {
 	})
 }
 
-// beforeDrop is a table in which call is called before the first Write that only deletes key.
+// beforeDrop is a table in which call is called before the first Write that only deletes key. damaged then receives that another Write
+// found key damaged.
 type beforeDrop struct {
 	table.Store
-	key  table.Key
-	call func()
-	met  atomic.Bool
+	key     table.Key
+	call    func()
+	called  atomic.Bool
+	damaged chan struct{}
 }
 
 func (b *beforeDrop) Write(ctx context.Context, ops ...table.Op) error {
-	if drop, ok := ops[0].(table.Delete); ok && len(ops) == 1 && drop.Key == b.key && !b.met.Swap(true) {
+	if drop, ok := ops[0].(table.Delete); ok && len(ops) == 1 && drop.Key == b.key && !b.called.Swap(true) {
 		b.call()
 	}
-	return b.Store.Write(ctx, ops...)
+	err := b.Store.Write(ctx, ops...)
+	if found := table.AsDamaged(err); found != nil && b.called.Load() && slices.Contains(found.Keys, b.key) {
+		b.damaged <- struct{}{}
+	}
+	return err
 }
 
 // TestARemovalDuringADropOfItsDamagedMarkCounts: the item does not come back by a change that was made before, although the drop had read
@@ -103,17 +110,15 @@ func TestARemovalDuringADropOfItsDamagedMarkCounts(t *testing.T) {
 	id, _ := h.put(in)
 	h.remove(in, h.clock.Now())
 	mark := h.ruin(func(i table.Item) bool { return i.Sort == "removed" })[0]
-	removed := make(chan error, 1)
-	h.Table = &beforeDrop{Store: h.Table, key: mark, call: func() {
-		ended := make(chan struct{})
+	damaged, removed := make(chan struct{}, 1), make(chan error, 1)
+	h.Table = &beforeDrop{Store: h.Table, key: mark, damaged: damaged, call: func() {
 		go func() {
-			defer close(ended)
 			_, err := h.Remove(t.Context(), teamID, h.issue, in.URI, h.clock.Now().Add(time.Minute), "r")
 			removed <- err
 		}()
-		select {
-		case <-ended:
-		case <-time.After(100 * time.Millisecond): // it waits for the drop
+		<-damaged
+		if !h.DropsMark() { // the removal waits for nothing
+			removed <- <-removed
 		}
 	}}
 	h.put(in)

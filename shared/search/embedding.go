@@ -179,21 +179,20 @@ func (ix *Index) lacksMeaning(f family, models map[family]string) bool {
 // which are all segments of the team's live sources, that were not yet scanned for this model.
 func (ix *Index) planMeaning(ctx context.Context, teamID string, records []record, models map[family]string) error {
 	order, of := families(records)
-	order = slices.DeleteFunc(order, func(f family) bool { return !ix.lacksMeaning(f, models) })
-	if len(order) == 0 {
-		return nil
+	var lacking []family
+	for _, postings := range order {
+		vectors := family{source: postings.source, space: postings.space, meaning: true}
+		if ix.lacksMeaning(postings, models) && !slices.ContainsFunc(of[vectors], record.newer) {
+			lacking = append(lacking, vectors)
+		}
 	}
-	planned, err := ix.rebuilds(ctx, teamID)
+	unplanned, err := ix.unplanned(ctx, teamID, lacking)
 	if err != nil {
 		return err
 	}
-	for _, f := range order {
-		total := toRebuild(of[f], true)
-		f.meaning = true
-		if _, ok := planned[f]; ok || slices.ContainsFunc(of[f], record.newer) {
-			continue
-		}
-		if _, err := ix.plan(ctx, teamID, f, rebuildBody{Total: total, Missing: true}); err != nil {
+	for _, f := range unplanned {
+		postings := of[family{source: f.source, space: f.space}]
+		if _, err := ix.plan(ctx, teamID, f, rebuildBody{Total: toRebuild(postings, true), Missing: true}); err != nil {
 			return err
 		}
 	}

@@ -41,23 +41,32 @@ func (ix *Index) PlanRebuilds(ctx context.Context, teamID string) error {
 // of the team's live sources.
 func (ix *Index) planOutdated(ctx context.Context, teamID string, records []record) error {
 	order, of := families(records)
-	order = slices.DeleteFunc(order, func(f family) bool { return !isOutdated(of[f]) })
-	if len(order) == 0 {
-		return nil
-	}
-	planned, err := ix.rebuilds(ctx, teamID)
+	outdated := slices.DeleteFunc(order, func(f family) bool { return !isOutdated(of[f]) })
+	unplanned, err := ix.unplanned(ctx, teamID, outdated)
 	if err != nil {
 		return err
 	}
-	for _, f := range order {
-		if _, ok := planned[f]; ok {
-			continue
-		}
+	for _, f := range unplanned {
 		if _, err := ix.plan(ctx, teamID, f, rebuildBody{Total: toRebuild(of[f], false)}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// unplanned returns those of a team's families that have no planned rebuild, in their order.
+func (ix *Index) unplanned(ctx context.Context, teamID string, of []family) ([]family, error) {
+	if len(of) == 0 {
+		return nil, nil
+	}
+	planned, err := ix.rebuilds(ctx, teamID)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(of, func(f family) bool {
+		_, ok := planned[f]
+		return ok
+	}), nil
 }
 
 // AskRebuild plans the rebuild of all segments of a source and space, and of documents that are in

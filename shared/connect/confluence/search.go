@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"docent/shared/connect/atlassian"
 	"docent/shared/source"
@@ -55,11 +54,8 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		if p, err = r.pass(&page, p, query, found.Links.Next, whole); err != nil {
 			return err
 		}
-		if !yield(page) {
-			return source.ErrStopped
-		}
-		if page.Last {
-			return nil
+		if err := atlassian.Yield(page, p, yield); err != nil || page.Last {
+			return err
 		}
 	}
 }
@@ -81,10 +77,7 @@ func (r *reading) save(page source.SyncPage, done id, p *checkpoint, yield func(
 	p.Done = done
 	r.count(p, page)
 	r.Note(&p.Openings, p.Full, page.Unread)
-	if page.Checkpoint = source.EncodeCheckpoint(*p); !yield(page) {
-		return source.ErrStopped
-	}
-	return nil
+	return atlassian.Yield(page, *p, yield)
 }
 
 // count adds the files on page to those that a full scan has listed. Nothing else is counted: by checkpoints that repeat, a sync finds pages
@@ -113,7 +106,6 @@ func (r *reading) pass(page *source.SyncPage, p checkpoint, query url.Values, li
 		}
 		p = checkpoint{Since: p.Begun, Openings: atlassian.Openings{Rescan: p.Rescan}}
 	}
-	page.Checkpoint = source.EncodeCheckpoint(p)
 	return p, nil
 }
 
@@ -147,9 +139,7 @@ func (r *reading) cql(p checkpoint) string {
 	if p.Full {
 		return all + " order by created desc"
 	}
-	// Relative, because the time zone of the account decides what a time means.
-	minutes := int(r.Now().Sub(p.Since.Add(-overlap))/time.Minute) + 1
-	return all + fmt.Sprintf(` and lastmodified >= now("-%dm") order by lastmodified desc`, minutes)
+	return all + fmt.Sprintf(` and lastmodified >= now("-%dm") order by lastmodified desc`, atlassian.MinutesBetween(p.Since.Add(-overlap), r.Now()))
 }
 
 // results is a page of a search.

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"time"
 
 	"docent/shared/connect/atlassian"
 	"docent/shared/source"
@@ -42,12 +41,8 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		if p, err = r.pass(&page, p, found); err != nil {
 			return err
 		}
-		page.Checkpoint = source.EncodeCheckpoint(p)
-		if !yield(page) {
-			return source.ErrStopped
-		}
-		if page.Last {
-			return nil
+		if err := atlassian.Yield(page, p, yield); err != nil || page.Last {
+			return err
 		}
 	}
 }
@@ -76,11 +71,7 @@ func (r *reading) explained(ctx context.Context, err error) error {
 // save yields a page with the checkpoint p, in which it notes the lookups that succeeded again.
 func (r *reading) save(page source.SyncPage, p *checkpoint, yield func(source.SyncPage) bool) error {
 	r.Note(&p.Openings, p.Full, r.opened)
-	page.Checkpoint = source.EncodeCheckpoint(*p)
-	if !yield(page) {
-		return source.ErrStopped
-	}
-	return nil
+	return atlassian.Yield(page, *p, yield)
 }
 
 // pass returns the checkpoint after page, which has the last issues of found.
@@ -103,9 +94,7 @@ func (r *reading) begin(p checkpoint) checkpoint {
 	if p.Full {
 		p.JQL += " ORDER BY created DESC"
 	} else {
-		// Relative, because the time zone of the account decides what a time means.
-		minutes := int(r.Now().Sub(p.Since.Add(-overlap))/time.Minute) + 1
-		p.JQL += fmt.Sprintf(" AND updated >= -%dm ORDER BY updated DESC", minutes)
+		p.JQL += fmt.Sprintf(" AND updated >= -%dm ORDER BY updated DESC", atlassian.MinutesBetween(p.Since.Add(-overlap), r.Now()))
 	}
 	return p
 }

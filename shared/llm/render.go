@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"docent/shared/backtick"
 )
 
 // renderer writes blocks as Markdown and numbers the documents that they cite.
@@ -56,7 +58,7 @@ func (r *renderer) block(n *node) string {
 	case codeBlock:
 		r.claims++
 		text := strings.TrimRight(n.claims[0].line.text, "\n")
-		marks := strings.Repeat("`", max(3, longestTicks(text)+1))
+		marks := backtick.Fence(text)
 		return fmt.Sprintf("%s%s\n%s\n%s\n\n%s", marks, n.info, text, marks, r.references(n.claims[0].cites))
 	case grid:
 		var out []string
@@ -199,20 +201,9 @@ func codeSpan(text string, inTable bool) string {
 	if inTable {
 		text = strings.ReplaceAll(text, "|", `\|`)
 	}
-	marks := strings.Repeat("`", longestTicks(text)+1)
+	marks := strings.Repeat("`", backtick.Longest(text)+1)
 	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
 		text = " " + text + " "
 	}
 	return marks + text + marks
-}
-
-func longestTicks(s string) int {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if run++; s[i] != '`' {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	return longest
 }

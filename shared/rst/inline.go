@@ -3,6 +3,8 @@ package rst
 import (
 	"regexp"
 	"strings"
+
+	"docent/shared/backtick"
 )
 
 var (
@@ -247,7 +249,7 @@ func cutTarget(content string) (text, target string, found bool) {
 // code returns text as code, on one line.
 func code(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	n := backticks(text)
+	n := backtick.Longest(text)
 	if n == 0 {
 		return "`" + text + "`"
 	}

@@ -8,6 +8,8 @@ package rst
 import (
 	"strings"
 	"unicode/utf8"
+
+	"docent/shared/backtick"
 )
 
 // maxDepth is how deep blocks may be nested; what is nested more deeply stays as text.
@@ -123,20 +125,8 @@ func indent(text, prefix string) string {
 func fenced(language string, lines []string) block {
 	lines = dedent(trimBlank(lines))
 	code := strings.Join(lines, "\n")
-	fence := strings.Repeat("`", max(3, backticks(code)+1))
+	fence := backtick.Fence(code)
 	return block{text: fence + language + "\n" + code + "\n" + fence}
-}
-
-// backticks returns the length of the longest row of backticks in text.
-func backticks(text string) int {
-	most, n := 0, 0
-	for i := range len(text) {
-		if n++; text[i] != '`' {
-			n = 0
-		}
-		most = max(most, n)
-	}
-	return most
 }
 
 // spend takes text from the bytes that may be put for names, and reports whether there were enough. Without this bound a short

@@ -1,10 +1,12 @@
 package search
 
 import (
-	"docent/shared/search/text"
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"docent/shared/backtick"
+	"docent/shared/search/text"
 )
 
 const ellipsis = "…"
@@ -179,7 +181,7 @@ func cutPiece(s string) string {
 
 // fence shows lines of code between fences longer than any run of backticks in them.
 func fence(info string, lines []string, before, after bool) string {
-	marks := text.Fence(lines...)
+	marks := backtick.Fence(lines...)
 	var b strings.Builder
 	b.WriteString(cutMarkBefore(before, "\n\n") + marks + info + "\n")
 	for _, line := range lines {

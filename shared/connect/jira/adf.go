@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	markdown "docent/shared/search/text"
+	"docent/shared/backtick"
 )
 
 // Bounds of a text. What exceeds them is left out. The Cloud allows 32,767 characters.
@@ -349,7 +349,7 @@ func fenced(language, code string) string {
 	if strings.ContainsAny(language, " `") {
 		language = ""
 	}
-	fence := markdown.Fence(code)
+	fence := backtick.Fence(code)
 	return fmt.Sprintf("%s%s\n%s\n%s", fence, language, strings.TrimRight(code, "\n"), fence)
 }
 

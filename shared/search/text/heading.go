@@ -56,22 +56,6 @@ func FenceAfter(open, line string) string {
 	return open
 }
 
-// Fence returns the marks of a code fence around lines: more backticks than any run of them in a line, and three
-// at least.
-func Fence(lines ...string) string {
-	longest := 2
-	for _, line := range lines {
-		run := 0
-		for i := range len(line) {
-			if run++; line[i] != '`' {
-				run = 0
-			}
-			longest = max(longest, run)
-		}
-	}
-	return strings.Repeat("`", longest+1)
-}
-
 // headingMarks removes the marks of code and of strong emphasis.
 var headingMarks = strings.NewReplacer("`", "", "**", "", "__", "")
 

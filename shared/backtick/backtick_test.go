@@ -1,11 +1,11 @@
-package text_test
+package backtick_test
 
 import (
 	"strings"
 	"testing"
 
+	"docent/shared/backtick"
 	"docent/shared/growthtest"
-	"docent/shared/search/text"
 )
 
 func TestAFenceIsLongerThanAnyRunInTheCode(t *testing.T) {
@@ -22,12 +22,12 @@ func TestAFenceIsLongerThanAnyRunInTheCode(t *testing.T) {
 		"runs of other lines":  {[]string{"```", "```"}, 4},
 		"after other letters":  {[]string{"é````é"}, 5},
 	} {
-		if got := text.Fence(tt.lines...); got != strings.Repeat("`", tt.want) {
+		if got := backtick.Fence(tt.lines...); got != strings.Repeat("`", tt.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
 }
 
 func TestAFenceCostsAsMuchAsItsCode(t *testing.T) {
-	growthtest.Linear(t, 20_000, func(n int) { text.Fence(strings.Repeat("`", n)) })
+	growthtest.Linear(t, 20_000, func(n int) { backtick.Fence(strings.Repeat("`", n)) })
 }

@@ -2,12 +2,9 @@ package httpapi_test
 
 import (
 	"compress/gzip"
-	"docent/shared/logtest"
-	"docent/shared/quota"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"go.etcd.io/bbolt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -19,6 +16,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"docent/shared/logtest"
+	"docent/shared/quota"
 )
 
 // unknownID is the id of no resource.

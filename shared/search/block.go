@@ -1,9 +1,10 @@
 package search
 
 import (
-	"docent/shared/search/text"
 	"regexp"
 	"strings"
+
+	"docent/shared/search/text"
 )
 
 // blockKind decides how a block is cut and shown.

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+
 	"docent/shared/search/segment"
 	"docent/shared/search/text"
 )

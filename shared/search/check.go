@@ -2,10 +2,11 @@ package search
 
 import (
 	"context"
-	"docent/shared/search/segment"
 	"fmt"
 
 	"github.com/google/uuid"
+
+	"docent/shared/search/segment"
 )
 
 // Check reads every segment of a team whole. It reports damaged segments, and documents

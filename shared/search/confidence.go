@@ -1,12 +1,13 @@
 package search
 
 import (
-	"docent/shared/search/text"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"docent/shared/search/text"
 )
 
 // nearbyWords is the length of a stretch that may contain an answer: a sentence or two.

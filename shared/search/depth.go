@@ -3,9 +3,10 @@ package search
 import (
 	"cmp"
 	"context"
-	"docent/shared/search/segment"
 	"fmt"
 	"slices"
+
+	"docent/shared/search/segment"
 )
 
 func (s *searchRun) run(ctx context.Context, records []record, segments []*segment.Segment) error {

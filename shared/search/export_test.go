@@ -2,10 +2,11 @@ package search
 
 import (
 	"context"
-	"docent/shared/search/segment"
-	"docent/shared/search/text"
 
 	"github.com/google/uuid"
+
+	"docent/shared/search/segment"
+	"docent/shared/search/text"
 )
 
 func buildPostings(p *profile, docs []Document) (segment.File, error) {

@@ -1,10 +1,11 @@
 package search
 
 import (
-	"docent/shared/search/text"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"docent/shared/search/text"
 )
 
 // safeInline makes the inline Markdown of a paragraph, item or row safe to render. Links become

@@ -2,10 +2,11 @@ package search
 
 import (
 	"context"
-	"docent/shared/search/segment"
 	"math/bits"
 	"slices"
 	"unicode/utf8"
+
+	"docent/shared/search/segment"
 )
 
 // misspelt is a term that is compared with dictionaries.

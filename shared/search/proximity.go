@@ -1,10 +1,11 @@
 package search
 
 import (
-	"docent/shared/search/text"
 	"hash/fnv"
 	"strings"
 	"unicode/utf8"
+
+	"docent/shared/search/text"
 )
 
 // Distances and weights of neighbouring terms of the question.

@@ -2,10 +2,11 @@ package search
 
 import (
 	"cmp"
-	"docent/shared/search/segment"
 	"math/bits"
 	"slices"
 	"sync"
+
+	"docent/shared/search/segment"
 )
 
 // windowPassages is the number of passages that are scored together. Their scores fit

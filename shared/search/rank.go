@@ -3,14 +3,15 @@ package search
 import (
 	"bytes"
 	"context"
-	"docent/shared/search/segment"
-	"docent/shared/search/text"
 	"errors"
 	"math"
 	"slices"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
+
+	"docent/shared/search/segment"
+	"docent/shared/search/text"
 )
 
 // maxQuestionTerms bounds the distinct terms of a question. Further terms are ignored.

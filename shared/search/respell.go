@@ -3,12 +3,13 @@ package search
 import (
 	"cmp"
 	"context"
-	"docent/shared/search/segment"
-	"docent/shared/search/text"
 	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"docent/shared/search/segment"
+	"docent/shared/search/text"
 )
 
 // Bounds of correcting a misspelt term.

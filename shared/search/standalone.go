@@ -1,8 +1,9 @@
 package search
 
 import (
-	"docent/shared/search/text"
 	"strings"
+
+	"docent/shared/search/text"
 )
 
 // Link returns the target of a Markdown link to the passage, or "" if its address is not

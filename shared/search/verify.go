@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"docent/shared/access"
-	"docent/shared/search/segment"
-	"docent/shared/search/text"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
+
+	"docent/shared/access"
+	"docent/shared/search/segment"
+	"docent/shared/search/text"
 )
 
 // searchRun is the state of one Search.

@@ -1,8 +1,9 @@
 package search
 
 import (
-	"docent/shared/search/text"
 	"strings"
+
+	"docent/shared/search/text"
 )
 
 // weighedBlock is a block of a passage with its score as an answer.

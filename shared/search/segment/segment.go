@@ -4,13 +4,14 @@ package segment
 
 import (
 	"bytes"
-	"docent/shared/search/text"
 	"encoding/binary"
 	"hash/crc32"
 	"math/bits"
 	"sort"
 
 	"github.com/google/uuid"
+
+	"docent/shared/search/text"
 )
 
 // Profile identifies how the texts of a segment were analysed.

@@ -1,7 +1,6 @@
 package segment
 
 import (
-	"docent/shared/search/text"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -9,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
+
+	"docent/shared/search/text"
 )
 
 // Writer makes the bytes of one segment. Call Document and Passage in the order of

@@ -145,3 +145,22 @@ func (s *Service) hasOriginal(ctx context.Context, o *Original) (bool, error) {
 	}
 	return encodeHash(sum.Sum(nil)) == o.Hash, nil
 }
+
+// failure returns the code of why the version of r was not indexed; empty: it was, or will be.
+func (s *Service) failure(ctx context.Context, teamID string, r record) (code string, err error) {
+	item, err := s.Table.Get(ctx, failureKey(teamID, r.ID))
+	if errors.Is(err, table.ErrNotFound) {
+		return "", nil
+	}
+	if d := table.AsDamaged(err); d != nil {
+		s.damaged(ctx, d)
+		return codeInternal, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read document: %w", err)
+	}
+	if item.Version != r.version {
+		return "", nil
+	}
+	return item.Strings["code"], nil
+}

@@ -9,20 +9,13 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
-	"docent/shared/memory"
 	"docent/shared/pending"
-	"docent/shared/search/text"
 	"docent/shared/table"
 	"docent/shared/usage"
 )
-
-// parallelChunks bounds the parallel chunk writes and deletes of one document.
-const parallelChunks = 32
 
 // Input is a request to create or replace a document or item.
 type Input struct {
@@ -195,27 +188,6 @@ func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old 
 	return next, nil
 }
 
-// putContent stores what the record of a version will refer to, and returns the record and the intent to remove the
-// content if that version never becomes current; nil: the record has it all.
-func (s *Service) putContent(ctx context.Context, teamID string, e Entry, version int64, in Input, old record) (record, *pending.Work, error) {
-	if in.KeepContent {
-		return s.keepContent(ctx, teamID, e, version, old)
-	}
-	if in.uploaded != nil {
-		return record{Entry: e, version: version, extracting: true}, nil, nil
-	}
-	if e.Original != nil {
-		e.Original.Blob = originalName(teamID, e.ID, version)
-		next := record{Entry: e, version: version, extracting: true}
-		intent, err := s.putOriginal(ctx, teamID, next, in.File)
-		return next, intent, err
-	}
-	chunks := text.Cut(in.Body)
-	next := newRecord(e, version, in.Body, chunks)
-	intent, err := s.putChunks(ctx, teamID, next, in.Body, chunks)
-	return next, intent, err
-}
-
 // workOf returns the work that is pending when next has replaced old.
 func (s *Service) workOf(teamID string, old current, next record, requestID string) []pending.Work {
 	work := indexing(teamID, next.ID, next.version)
@@ -350,72 +322,6 @@ func (s *Service) notWritten(teamID string, next record, err error) error {
 	}
 }
 
-// failure returns the code of why the version of r was not indexed; empty: it was, or will be.
-func (s *Service) failure(ctx context.Context, teamID string, r record) (code string, err error) {
-	item, err := s.Table.Get(ctx, failureKey(teamID, r.ID))
-	if errors.Is(err, table.ErrNotFound) {
-		return "", nil
-	}
-	if d := table.AsDamaged(err); d != nil {
-		s.damaged(ctx, d)
-		return codeInternal, nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read document: %w", err)
-	}
-	if item.Version != r.version {
-		return "", nil
-	}
-	return item.Strings["code"], nil
-}
-
-// events returns the log for a change. Changes of single items are not recorded.
-func (s *Service) events(f *Facts) *audit.Log {
-	if f != nil {
-		return (*audit.Log)(nil).OrSilent(s.Table)
-	}
-	return s.Events.OrSilent(s.Table)
-}
-
-// events returns the events for replacing old by entry. A change of its rule has one
-// of its own, with numbers instead of names, and it alone if nothing else changes.
-func (in Input) events(old current, entry Entry) []audit.Event {
-	hidden := entry.isRestricted(old.targetDefault) || old.exists && old.isRestricted(old.byDefault)
-	var events []audit.Event
-	if !in.KeepContent || !old.equal(entry.Fields) {
-		events = append(events, putEvent(old, entry, hidden))
-	}
-	if before := old.Access; old.exists && !before.Equal(entry.Access) || !old.exists && entry.Access != nil {
-		if !old.exists {
-			before = nil
-		}
-		changed := newEvent(audit.DocumentAccessChanged, entry, hidden)
-		changed.Changes = []audit.Change{{Field: accessField, From: before.String(), To: entry.Access.String()}}
-		events = append(events, changed)
-	}
-	return events
-}
-
-func putEvent(old current, entry Entry, hidden bool) audit.Event {
-	e := newEvent(audit.DocumentCreated, entry, hidden)
-	if !old.exists {
-		e.Changes = []audit.Change{{Field: "collectionId", To: entry.CollectionID}}
-		return e
-	}
-	e.Type, e.Changes = audit.DocumentReplaced, old.changes(entry.Fields, hidden)
-	return e
-}
-
-// newEvent returns an event about a document, without the title of a hidden one: readers of the events may not be allowed to
-// read the document.
-func newEvent(kind audit.Type, e Entry, hidden bool) audit.Event {
-	target := audit.Target{Type: audit.TargetDocument, ID: e.ID}
-	if !hidden {
-		target.DisplayName = e.Title
-	}
-	return audit.Event{Type: kind, Targets: []audit.Target{target}}
-}
-
 // staleLists returns the deletes of the list entries of before that after does not
 // replace.
 func staleLists(teamID string, before, after Entry) []table.Op {
@@ -427,41 +333,4 @@ func staleLists(teamID string, before, after Entry) []table.Op {
 		}
 	}
 	return ops
-}
-
-// longBody is the size in bytes above which a body waits for memory.WaitWrites.
-const longBody = 1 << 20
-
-// putChunks writes the chunks of a long body before a record refers to them. It first
-// stores a pending intent that removes them if this version never becomes current; the
-// Write that makes it current deletes the intent.
-func (s *Service) putChunks(ctx context.Context, teamID string, r record, body string, chunks []text.Chunk) (*pending.Work, error) {
-	if r.chunks == 0 {
-		return nil, nil
-	}
-	if len(body) > longBody {
-		if err := memory.WaitWrites(ctx); err != nil {
-			return nil, err
-		}
-	}
-	intent := &pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: r.ID, Version: r.version,
-		Old: &pending.Version{Version: r.version, Chunks: r.chunks}, At: millisOf(r.version)}
-	if err := s.Table.Write(ctx, intent.Promise()); err != nil {
-		return nil, fmt.Errorf("store the intent to write chunks: %w", err)
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallelChunks)
-	for n, c := range chunks {
-		group.Go(func() error {
-			item, err := chunkItem(teamID, r.ID, r.version, n, body, c)
-			if err != nil {
-				return err
-			}
-			return s.Table.Write(ctx, table.Put{Item: item})
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, fmt.Errorf("write chunks: %w", err)
-	}
-	return intent, nil
 }

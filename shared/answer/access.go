@@ -13,11 +13,10 @@ import (
 // reads it, and so does the person once they may read the document again.
 const AccessChanged = apierr.CodeAccessChanged
 
-// withhold replaces those of answers that were made from a document that asker may not
-// read at this moment, or might not when it was deleted. So an answer is not for a restricted key once
-// its document was moved out of the sources of the key. A document that is gone also withholds
-// an answer if not everyone read it when the answer was made: who lost it must not get it back
-// by its deletion.
+// withhold replaces the text of those of answers that asker may not read: an answer made from a document that asker may not
+// read at this moment, and one made from a deleted document that not everyone could read. So a restricted key does not get
+// an answer whose document has moved out of its sources, and a person who lost access to a document does not get its answers
+// back when it is deleted.
 func (s *Service) withhold(ctx context.Context, teamID string, asker Asker, answers ...*Answer) error {
 	if asker.Reader.All() && asker.Sources == nil {
 		return nil

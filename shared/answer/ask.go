@@ -130,8 +130,8 @@ func sameQuestion(stored, again Answer) bool {
 	return stored.Question == again.Question && stored.Previous == again.Previous && sameContext(stored, again) && sameFilter(stored, again)
 }
 
-// sameContext reports whether two questions have the same context. That of again lacks what it has from Previous if
-// Previous was deleted since.
+// sameContext reports whether two questions have the same context. If the answer that again follows was deleted since stored
+// was asked, the context of again has only the end of that of stored.
 func sameContext(stored, again Answer) bool {
 	if again.Previous == "" || stored.Context == again.Context {
 		return stored.Context == again.Context

@@ -20,8 +20,8 @@ const (
 	carriedWords     = 12
 )
 
-// followUp makes a follow the question q.Previous, which the asker must be allowed to read. repeats
-// reports that this question was asked before, and that the one before it was deleted since.
+// followUp makes a follow the question q.Previous, which the asker must be allowed to read. If that question was deleted,
+// repeats reports that this one was asked before, when the other still existed.
 func (s *Service) followUp(ctx context.Context, teamID string, asker Asker, q Question, a *Answer) (repeats bool, _ error) {
 	a.Previous = q.Previous
 	a.Context = lastLines(q.Context)
@@ -68,8 +68,7 @@ func lastLines(questions []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// leanTerms is how many distinctive words a question has at most that may not be understood without the one
-// before it.
+// leanTerms is the most distinctive words of a short question: one that may need the question before it to be understood.
 const leanTerms = 4
 
 // asked is a text to search with and to quote for.
@@ -78,10 +77,9 @@ type asked struct {
 	before string // the questions whose words are in text; empty: text is the question itself
 }
 
-// searches returns what to search for, in this order, until something is found: the question itself and, if it may not be
-// understood alone, the question with the words of those before it. A question that refers to another one, as in "How long does it
-// take?", is searched with the words of that first, and one that is only short, as in "How fast?", alone. Every other question is a
-// new one, whatever was asked before.
+// searches returns what to search for, one after the other, until something is found. A question that refers to another one,
+// as in "How long does it take?", is searched first with the words of the questions before it, then alone. A question that
+// is only short, as in "How fast?", is searched alone first. For every other question the earlier ones do not matter.
 func (a Answer) searches() []asked {
 	alone := asked{text: a.Question}
 	if a.Context == "" {
@@ -107,7 +105,7 @@ func (a Answer) searches() []asked {
 	return []asked{alone}
 }
 
-// leans reports whether a question refers to what was said before, and whether it is a question of so few words that it may.
+// leans reports whether a question refers to an earlier one, and whether it is short: then it may refer to one.
 func leans(analyser text.Analyser, question string) (refers, short bool) {
 	distinct := map[string]bool{}
 	for _, term := range analyser.AppendTerms(nil, question) {

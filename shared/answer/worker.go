@@ -118,8 +118,8 @@ func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 	return w.finish(ctx, a, event)
 }
 
-// search searches as a.searches says, and returns what was searched for and what was found. If nothing is, that is
-// of the question alone.
+// search searches as a.searches says, and returns what it searched for last and what it found. If it finds nothing, it
+// returns the result for the question alone.
 func (w *Worker) search(ctx context.Context, a Answer, q search.Query) (of asked, found search.Result, err error) {
 	for _, next := range a.searches() {
 		q.Text = next.text

@@ -81,8 +81,7 @@ func (c Corpus) Texts(ctx context.Context, teamID string, refs []search.Ref) (ma
 	return texts, nil
 }
 
-// inOrder returns the item of each key, nil where there is none. The items belong to some of the
-// keys, in their order.
+// inOrder returns the item of each key; nil: it has none. items must be in the order of keys.
 func inOrder(keys []table.Key, items []table.Item) []*table.Item {
 	found := make([]*table.Item, len(keys))
 	for i, k := range keys {

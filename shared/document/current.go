@@ -33,8 +33,8 @@ func (c current) same(e Entry, in Input) bool {
 		(e.Facts == nil || c.CreatedAt.Equal(e.CreatedAt) && c.Facts.equal(*e.Facts))
 }
 
-// newer reports whether the provider changed c later than e, unless e was listed after c was stored: then it is older again, such as
-// an attachment whose last version was deleted.
+// newer reports whether c has a later change of the provider than e, and was stored after listed. A provider can list an
+// older state than the stored one: an attachment whose last version was deleted has the change time of the version before.
 func (c current) newer(e Entry, listed time.Time) bool {
 	return e.Facts != nil && !e.Facts.Changed.IsZero() && e.Facts.Changed.Before(c.Facts.Changed) && millisOf(c.version) >= listed.UnixMilli()
 }

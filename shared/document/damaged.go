@@ -16,7 +16,7 @@ import (
 	"docent/shared/table"
 )
 
-// undamaged returns the table for readers of several documents: they go on without a damaged one, and the log names it.
+// undamaged returns the table for reads of several documents. They leave out a damaged one, and the log names it.
 func (s *Service) undamaged() table.Store { return table.Undamaged(s.Table, s.damaged) }
 
 // damageEvery is how long a damaged document is not reported again: searches may meet it many times a second.
@@ -102,9 +102,10 @@ func (s *Service) listed(ctx context.Context, teamID, id string) (e Entry, keys 
 	return e, keys, nil
 }
 
-// dropDamaged removes the record of a document, which cannot be read, and its entries in lists. It calls write with the operations
-// and with the entry as listed finds it, but for its ID. What only the record names stays: the chunks of a long body, and an
-// original file. It returns errRaced if the record is whole or gone by then.
+// dropDamaged removes a document whose record is damaged, with its entries in lists. It calls write with the operations and
+// with the entry of the document in a list, which has only an ID if that is damaged, too. The chunks of a long body and an
+// original file stay, because only the record names them. dropDamaged returns errRaced if the record is no longer damaged,
+// or no longer exists.
 func (s *Service) dropDamaged(ctx context.Context, teamID, id string, write func(e Entry, ops []table.Op) error) error {
 	e, keys, err := s.listed(ctx, teamID, id)
 	if err != nil {
@@ -137,8 +138,8 @@ func (s *Service) dropDamaged(ctx context.Context, teamID, id string, write func
 	return nil
 }
 
-// makeRoom removes the document that in is to replace, whose record is damaged. It returns an error for who may not replace a
-// document without knowing who may read it, and if what is damaged is to be kept.
+// makeRoom removes the document that in replaces, whose record is damaged. The record has the rule of access, so a caller
+// who may not read everything gets an error. makeRoom also returns one if in keeps the content, which is lost.
 func (s *Service) makeRoom(ctx context.Context, teamID, id string, in Input, cause error) error {
 	if !in.Who.Reader.All() || in.Who.Sources != nil {
 		return cmp.Or[error](in.Match(0), notWritable())
@@ -158,7 +159,8 @@ func (s *Service) makeRoom(ctx context.Context, teamID, id string, in Input, cau
 	})
 }
 
-// dropDamagedItem removes an item of a source with more, unless it is of another one, and reports whether it did.
+// dropDamagedItem removes a damaged item of a source, with the operations more in the same Write, and reports whether it
+// did. An item of another source stays.
 func (s *Service) dropDamagedItem(ctx context.Context, teamID, sourceID, id string, more ...table.Op) (dropped bool, err error) {
 	err = s.dropDamaged(ctx, teamID, id, func(e Entry, ops []table.Op) error {
 		if dropped = e.CollectionID == "" || e.CollectionID == sourceID; !dropped {

@@ -262,10 +262,9 @@ func (s *Service) List(ctx context.Context, teamID string, f Filter, w table.Win
 	return table.MergeSlices(w, parts...), nil
 }
 
-// defaultsFor starts to read the default rules of the team's sources, which who needs
-// unless it reads everything, and returns the function that waits for them. They are
-// read next to the record, so that the time of a read does not tell what may not be
-// read from what is not there.
+// defaultsFor starts to read the default rules of the team's sources, and returns the function that waits for them. A caller
+// who may read everything needs none. The rules are read in parallel with the record: a read takes the same time whether the
+// document is missing or the caller may not read it.
 func (s *Service) defaultsFor(ctx context.Context, teamID string, who Who) func() (map[string]*access.Rule, error) {
 	if who.Reader.All() {
 		return func() (map[string]*access.Rule, error) { return nil, nil }

@@ -13,9 +13,9 @@ import (
 	"docent/shared/usage"
 )
 
-// stays reports whether old, which in does not change, stays as it is. Otherwise it was not indexed, or is damaged, and is stored
-// again. stays returns an error for the caller if in has no content to store. Content that in keeps is compared only if in says so:
-// the smallest change would read all of it.
+// stays reports whether old, which in does not change, stays as it is. If not, because it was not indexed or is damaged, the
+// caller stores it again. stays returns an error for the caller if in has no content to store. It compares content that in
+// keeps only if in.CheckKept is set, because that reads all of it.
 func (s *Service) stays(ctx context.Context, teamID string, in Input, old current, entry Entry) (bool, error) {
 	failure, err := s.failure(ctx, teamID, old.record)
 	switch {

@@ -64,9 +64,9 @@ func indexBytesOf(memory uint64, share int64) int64 {
 	return max(indexLeast, (int64(min(memory, math.MaxInt64))-processBytes)/share)
 }
 
-// followIndex raises the limit of memory, by set, by what the index keeps above what the limit
-// includes and a part of that, until ctx ends. It stays for as long as large teams are searched, so that within a fixed
-// limit garbage would be collected without end.
+// followIndex sets the limit of memory until ctx ends: memoryLimit, plus what the index caches beyond
+// search.DefaultCacheBytes, plus a share of that for garbage. The cache stays full while large teams are searched. With a
+// fixed limit, garbage would then be collected all the time.
 func followIndex(ctx context.Context, cached func() int64, set func(bytes int64) int64) {
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()

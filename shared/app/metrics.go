@@ -70,8 +70,8 @@ var maybeSlow = []string{
 	"POST /data-sources/{dataSourceId}/items", "POST /scim/v2/Bulk", // many operations
 }
 
-// served returns the fields of one request, and its latency as a metric of the installation. Answers are
-// excluded: a client may ask to wait for up to 20 seconds. So is what else may be slow.
+// served returns the fields of one request, and its latency as a metric of the installation. The latency of answers is left
+// out, because a client may ask to wait for up to 20 seconds, and so is that of what else may be slow.
 func (f *functions) served(function string) func(httpapi.Served) []slog.Attr {
 	return func(s httpapi.Served) []slog.Attr {
 		line := fields{"function": function, "operation": cmp.Or(s.Route, "none"), "outcome": cmp.Or(s.Code, "ok")}

@@ -80,8 +80,8 @@ func (r *syncRun) removeUnseen(ctx context.Context, scanned []string, seen map[u
 // answersAWrite is how many answers that an item exists one Write keeps.
 const answersAWrite = 100
 
-// keepAnswers adds the items that exist, as the provider has said, to the marks of the full scans, of each part with at least so many.
-// So a run that is interrupted, or waits for a rate limit, does not ask about them again.
+// keepAnswers saves, for each part with at least least answers, which items exist according to the provider. It adds them to
+// the marks of the full scan, so a run that is interrupted, or waits for a rate limit, does not ask about them again.
 func (r *syncRun) keepAnswers(ctx context.Context, least int) error {
 	for part, ids := range r.exist {
 		if len(ids) < least*len(uuid.UUID{}) {
@@ -172,12 +172,12 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 	return nil
 }
 
-// askTime limits one question whether an item is deleted. It is a part of firstTime, which limits those of a run that are in vain together,
-// so that one item of which the provider never says so does not keep the others from being asked about.
+// askTime limits one question whether an item is deleted. It is shorter than firstTime, which limits all unanswered
+// questions of a run together: one item about which the provider never answers leaves time to ask about the others.
 const askTime = 30 * time.Second
 
-// ask asks the provider whether an item is deleted, and limits the time: a question may take several requests, and a run that waits for
-// one until its deadline has nothing to save.
+// ask asks the provider whether an item is deleted. A question may take several requests, so its time is limited: a run that
+// waits for one until its deadline saves nothing.
 func (r *syncRun) ask(ctx context.Context, part, uri string) (gone bool, err error) {
 	most := askTime
 	if deadline, ends := ctx.Deadline(); ends && !r.progressed {

@@ -104,8 +104,8 @@ func (st syncState) item(teamID, id string) (table.Item, error) {
 		Numbers: map[string]int64{dueField: st.due, untilField: st.leaseUntil}}, nil
 }
 
-// leased reports whether a process holds the lease at now. A lease that ends later than one can was made by a clock that was
-// ahead, and holds nobody up: if its process works on, only one of the two can save.
+// leased reports whether a process holds the lease at now. A lease cannot end later than 2*leaseTime from now, unless the
+// clock that set it was ahead. Such a lease does not count: if its process still works, only one of the two can save.
 func (st syncState) leased(now time.Time) bool {
 	left := millisToTime(st.leaseUntil).Sub(now)
 	return left > 0 && left <= 2*leaseTime

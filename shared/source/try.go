@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// How long a run of a few minutes may take for requests about single records that fail, some of which are never answered. Each run gets
-// beyond what is known to fail, and then beyond one more.
+// How long a run of a few minutes may spend on requests about single records that fail; some are never answered. Each run
+// has time for all that are known to fail, and for one more.
 const (
 	againTime = time.Minute      // for all that failed before
 	firstTime = 90 * time.Second // for what fails for the first time
@@ -23,8 +23,8 @@ type tries struct {
 	again, first time.Duration   // the time it took
 	last         *SyncError      // of the latest in fresh
 	answered     bool            // a request has succeeded
-	// renew is called before each request with the time that it may take, because a page with many that are slow takes longer than a lease;
-	// nil: there is none.
+	// renew is called before each request with the time that the request may take: many slow ones take longer than a lease. nil:
+	// there is no lease.
 	renew func(ctx context.Context, most time.Duration) error
 }
 
@@ -39,12 +39,12 @@ func newTries(failed []string) *tries {
 // spent reports whether the time for records that fail for the first time is used up.
 func (t *tries) spent() bool { return t.first >= firstTime }
 
-// Try calls read, which sends one request about the record at uri, and limits its time. If it fails, there are three
-// cases. The record failed in an earlier reading too: leftOut is set, and the connector continues without it and lists
-// it in SyncPage.Failed. It fails for the first time: err is a *SyncError with the uri; the connector may try the other
-// records of the page, to find all that fail, but must not yield the page, and ends with err; the next reading leaves
-// out those that fail again. The error would concern other records too, or says when to retry: err has no uri. When all
-// records that failed before have together taken too long, Try leaves out the rest of them without another request.
+// Try calls read, which sends one request about the record at uri, and limits its time. A failure has one of three results.
+// If the record failed in an earlier reading too, leftOut is set: the connector continues without the record and lists it in
+// SyncPage.Failed. If it fails for the first time, err is a *SyncError with the uri: the connector may try the other records
+// of the page, to find all that fail, but must not yield the page, and returns err. The next reading leaves out those that
+// fail again. If the error concerns other records too, or says when to retry, err has no uri. Once all records that failed
+// before have together taken too long, Try leaves out the rest of them without a request.
 func (a Access) Try(ctx context.Context, uri string, read func(context.Context) error) (leftOut bool, err error) {
 	t := a.tries
 	if t == nil {

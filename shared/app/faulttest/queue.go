@@ -14,8 +14,7 @@ type Queue struct {
 	Plan *Plan
 }
 
-// Send implements queue.Queue. A message that is of no team is a mistake: it would have to wait for
-// all others of nobody.
+// Send implements queue.Queue. It panics for a message without a group: all such messages would wait for each other.
 func (q Queue) Send(ctx context.Context, messages ...queue.Outgoing) error {
 	for _, m := range messages {
 		if m.Group == "" {

@@ -131,8 +131,8 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 	})
 }
 
-// narrow takes what is stored from those who may not read any of it now, and returns source.ErrFullScanNeeded. With the checkpoint as it was,
-// an interruption repeats it.
+// narrow hides the stored items from those who may read none of them now, and returns source.ErrFullScanNeeded. It keeps the
+// checkpoint at, so a sync that is interrupted repeats it.
 func (s *session) narrow(ctx context.Context, at []byte, page func(source.SyncPage) bool) error {
 	all, err := s.readers(ctx, false, nil)
 	if err != nil {

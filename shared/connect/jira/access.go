@@ -84,7 +84,8 @@ func (r *reading) commentReaders(i issue, readers atlassian.Audience) *commentRe
 	return &commentReaders{r, i, readers, readers.Names(), map[commentLimit]*access.Names{}}
 }
 
-// of returns who may read a comment. An internal one is hidden from those who may read the issue because they reported it.
+// of returns who may read a comment. An internal comment is hidden from people who may read the issue only because they
+// reported it.
 func (r *commentReaders) of(ctx context.Context, c comment) (*access.Names, error) {
 	limit := commentLimit{internal: c.internal()}
 	if c.Visibility != nil {

@@ -272,8 +272,8 @@ func numbered(hits []search.Hit) map[uuid.UUID]int {
 	return numbers
 }
 
-// within returns found with passages of documents that have a number only. An answer made
-// from them cites no document that is not among its sources.
+// within returns found without the passages of documents that have no number. So an answer cites only documents among its
+// sources.
 func within(numbers map[uuid.UUID]int, found []search.Result) []search.Result {
 	out := slices.Clone(found)
 	for i := range out {

@@ -173,8 +173,8 @@ func (m *Move) finishLifeless(ctx context.Context) error {
 	return m.reach(Entering)
 }
 
-// enter copies the records by which requests and workers enter. Only the first time they can be
-// compared: afterwards, the new home may have changed them.
+// enter copies the records by which requests and workers enter. It compares them only the first time: later, the new home
+// may have changed them.
 func (m *Move) enter(ctx context.Context, first bool) error {
 	if err := m.copyStage(ctx, access); err != nil {
 		return err

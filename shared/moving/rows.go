@@ -114,8 +114,8 @@ func eachBatch(ctx context.Context, rows Rows, name string, s stage, do func(con
 	return failed
 }
 
-// changed returns the items that the new home does not have, or has with other content, which is
-// its own once it may live.
+// changed returns the items that the new home lacks and, until it may live, those that differ there. After that, a
+// difference is a change of its own.
 func (m *Move) changed(ctx context.Context, items []table.Item) ([]table.Item, error) {
 	there, err := byKey(ctx, m.To.Rows, items)
 	if err != nil {

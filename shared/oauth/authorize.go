@@ -109,9 +109,10 @@ type code struct {
 	Scopes []team.Scope `json:"scopes,omitempty"`
 	// Sources are the data sources to which the session of the person is restricted.
 	Sources []string `json:"sources,omitempty"`
-	// ClientName is how the person saw the program named. In a code of before it was stored, the id of the client has it.
+	// ClientName is the name of the program that the person saw. Codes of earlier releases lack it: there, the id of the client
+	// contains it.
 	ClientName string `json:"clientName,omitempty"`
-	// Opener is the key that opened that session. A code of before it was stored has none.
+	// Opener is the key that opened that session. Codes of earlier releases lack it.
 	team.Opener
 }
 

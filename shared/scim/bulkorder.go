@@ -41,8 +41,8 @@ func (b *bulkRun) breakCycles() {
 		shut = 2
 	)
 	state, places := make([]int, len(b.operations)), make([]int, len(b.operations))
-	// visit visits the operation i, which place others led to, and what it needs. It returns the lowest
-	// place of an operation that these need and that led to them; if there is none, more than place.
+	// visit searches for cycles, depth first, from the operation i at the given depth. Of the operations on the path to i that
+	// can be reached from i, it returns the depth of the one nearest the start; more than the depth of i if there is none.
 	var visit func(i, place int) int
 	visit = func(i, place int) int {
 		state[i], places[i] = open, place

@@ -73,9 +73,9 @@ type turn struct {
 	users int // running and waiting
 }
 
-// acquire waits for a free slot of the key, of which there are size, in the order of arrival.
-// If ctx ends first, it returns the error of ctx. The caller must call leave. Who waits gives up the
-// place of its request in the meantime: the request with the slot may need one to continue.
+// acquire waits for a free slot of the key, of which there are size, in the order of arrival. If ctx ends first, it returns
+// the error of ctx. The caller must call leave. While it waits, its request gives up its own place among the running ones,
+// because the request that has the slot may need that place to continue.
 func (t *turns) acquire(ctx context.Context, key string, size int) (leave func(), err error) {
 	t.mu.Lock()
 	if t.byKey == nil {

@@ -96,8 +96,8 @@ func (b *embedding) flush(ctx context.Context) error {
 	return nil
 }
 
-// each embeds texts one by one. A text that the model refuses gets zeros, which no question is near, because it would
-// be refused again, and the others with it.
+// each embeds texts one by one, because one text that the model refuses fails all that are sent with it. A refused text gets
+// a vector of zeros, which is near no question: it is not sent again.
 func (b *embedding) each(ctx context.Context, texts []string) ([]embed.Vector, error) {
 	vectors := make([]embed.Vector, 0, len(texts))
 	for _, text := range texts {

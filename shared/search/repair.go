@@ -28,13 +28,14 @@ func repairsEnd(ctx context.Context) time.Time {
 	return end.at
 }
 
-// repairPause is what a program lets pass between two attempts to plan the repair of a segment, so that searches do not wait for a
-// table that takes no writes.
+// repairPause is the least time between two attempts of a process to plan the repair of the same segment. So searches do not
+// wait again and again for a table that takes no writes.
 const repairPause = time.Minute
 
-// repair reports a segment that a query could not read, and plans its rebuild, because no merge may come by for a long time. The query
-// goes on without the segment, also if that fails. Other queries may not need what is damaged, so the segment is not marked as
-// damaged: it answers until its documents are in a new one. If its list of documents is damaged too, the rebuild marks it.
+// repair reports a segment that a query could not read, and plans its rebuild, because the next merge may be far away. The
+// query continues without the segment, even if planning fails. The segment is not marked as damaged, because other queries
+// may not need the damaged part: it is searched until its documents are in a new segment. If its list of documents is
+// damaged too, the rebuild marks it.
 func (ix *Index) repair(ctx context.Context, teamID string, r record, cause error) {
 	if err := ix.planRepair(ctx, teamID, r); err != nil {
 		cause = fmt.Errorf("%w; its rebuild was not planned: %w", cause, err)

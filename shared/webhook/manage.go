@@ -106,8 +106,8 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Fi
 		}
 		var ops []table.Op
 		if enabled = before.Disabled && !e.Disabled; enabled || before.URL != e.URL {
-			// Earlier failures say nothing about the new settings. A running turn loses its lease by this.
-			// Until now it rested, so that what waited for it is as old as it is.
+			// Earlier failures say nothing about the new settings, so the state starts again, and a running turn loses its lease. The
+			// endpoint counts as resting until now: then this time is no standstill, and counts for the age of what waited.
 			fresh := table.Item{Key: stateKey(teamID, id), Numbers: map[string]int64{pausedField: s.now().UnixMilli()}}
 			ops = append(ops, table.Put{Item: fresh}, flagPut(teamID, id))
 			enabled = !e.Disabled

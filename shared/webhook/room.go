@@ -8,9 +8,8 @@ import (
 	"docent/shared/pending"
 )
 
-// room counts the turns that run in this process. A team has at most as many as there are workers left for others, so
-// that endpoints which are slow to answer do not take all of them: each further team with such endpoints gets about half of
-// what is left.
+// room counts the turns that run in this process. A team may have as many turns as there are free workers. So a team with
+// slow endpoints leaves workers to others: each further team gets about half of what is left.
 type room struct {
 	mu    sync.Mutex
 	all   int
@@ -21,7 +20,8 @@ type room struct {
 // delay is the time for which a message is on its way.
 type delay struct{ from, until time.Time }
 
-// enter reports whether an endpoint of a team may have a turn, which then has to leave. A team without a turn may always.
+// enter reports whether an endpoint of a team may begin a turn; then the caller must call leave. A team without a running
+// turn always may.
 func (r *room) enter(teamID, endpointID string, workers int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,8 +46,8 @@ func (r *room) leave(teamID string) {
 	}
 }
 
-// postpone reports whether no message for the turn of an endpoint is on its way, and notes that one is, now and for a time.
-// A clock that was set back since a message was sent does not tell that it is.
+// postpone reports whether the caller should send a message for a later turn of the endpoint: not if one is on its way. It
+// notes that one is, for the time wait from now on. After the clock was set back, it assumes that none is.
 func (r *room) postpone(endpointID string, now time.Time, wait time.Duration) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

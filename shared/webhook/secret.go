@@ -32,8 +32,8 @@ type olderSecret struct {
 // maxOlder bounds the older secrets, and so the length of the header with the signatures.
 const maxOlder = 3
 
-// rotated returns the secrets after a rotation at now, which keeps those that still sign, and until when Previous of s does, nil: it
-// does not. Without an overlap only the new secret signs.
+// rotated returns the secrets after a rotation at now. It keeps the earlier ones that still sign. until is how long
+// s.Previous signs; nil: it does not. Without an overlap, only the new secret signs.
 func (s secrets) rotated(overlap time.Duration, until *time.Time, now time.Time) secrets {
 	next := secrets{Current: newSecret()}
 	if overlap <= 0 {

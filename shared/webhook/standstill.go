@@ -19,8 +19,8 @@ func (s standstill) since(t, now time.Time) time.Duration {
 	return now.Sub(t) - time.Duration(max(until-from, 0))*time.Millisecond
 }
 
-// notice sees whether t begins its round, whose deliveries are all, those due longest first, after a standstill. Of several the
-// longest one is remembered, for as long as something may have waited through it.
+// notice checks whether t begins its round after a standstill. all are the deliveries of the round, those that are due
+// longest first. It remembers the longest standstill as long as a delivery may have waited through it.
 func (t *turn) notice(all []Delivery, now time.Time) {
 	if t.late = 0; len(all) == 0 {
 		return

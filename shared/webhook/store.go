@@ -103,8 +103,8 @@ func (s *Service) get(ctx context.Context, teamID, id string) (Endpoint, error) 
 	return endpointFrom(item)
 }
 
-// change reads the endpoints of a team, lets do change them, and stores what do returns with
-// events, until no other process was in between. do returns the operations on the endpoints.
+// change reads the endpoints of a team, lets do change them, and stores the operations that do returns, with its events. If
+// another process has changed the endpoints in between, it repeats all of that.
 func (s *Service) change(ctx context.Context, teamID string, do func(*endpoints) ([]audit.Event, []table.Op, error)) error {
 	for {
 		// Reading a range is not one step: what another process changes after this is noticed.

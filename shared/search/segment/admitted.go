@@ -49,9 +49,9 @@ func (s *Segment) Admit(admit func(document int) bool) (*Admitted, error) {
 	return a, nil
 }
 
-// Only returns a view of s for one query that may find only the passages of a, which are of s. What its
-// terms are in and how often, its statistics and its stretches are of these passages alone; the numbers of passages
-// and documents stay.
+// Only returns a view of s for one query that may find only the passages of a, which must be of s. The postings, document
+// frequencies, statistics and stretches of the view are of these passages alone. Its numbers of passages and documents are
+// those of s.
 func (s *Segment) Only(a *Admitted) *Segment {
 	v := *s
 	if a.Passages < s.Passages {

@@ -111,8 +111,8 @@ func (t *termReader) nextAfter(term []byte) (bool, error) {
 	return ok, err
 }
 
-// reserve makes room for the largest sections, so that they are rarely copied while they grow: of vectors for all, of postings for
-// those of the passages that remain.
+// reserve makes room for the largest sections, so that they are rarely copied while they grow. Vectors get room for all
+// passages; postings only for the passages that remain.
 func (w *Writer) reserve(segments []*Segment) {
 	var sizes [sectionCount]int64
 	all := 0

@@ -16,8 +16,9 @@ type window struct {
 	data []byte
 }
 
-// OpenInOrder opens a file of size bytes to merge it, or to read it from the start to the end: it keeps little of it in memory, of postings
-// the lengths, and the list of documents, which a merge needs twice. Other reads are slow. The Segment is for one caller at a time, until ctx ends.
+// OpenInOrder opens a file of size bytes to merge it, or to read it from start to end. It keeps little in memory: the list
+// of documents, which a merge needs twice, and the lengths of passages if the segment is of postings. Reads in another order
+// are slow. The Segment is for one caller at a time, until ctx ends.
 func OpenInOrder(ctx context.Context, blobs blob.Store, name string, size int64) (*Segment, error) {
 	return openInOrder(ctx, blobs, name, size, windowBytes)
 }

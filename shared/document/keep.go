@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"docent/shared/memory"
 	"docent/shared/pending"
 	"docent/shared/table"
 )
@@ -19,21 +18,15 @@ func (s *Service) keepContent(ctx context.Context, teamID string, e Entry, versi
 	if next.chunks == 0 {
 		return next, nil, nil
 	}
-	if next.bytes > longBody {
-		if err := memory.WaitWrites(ctx); err != nil {
-			return record{}, nil, err
-		}
-	}
-	intent := &pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: e.ID, Version: version,
-		Old: &pending.Version{Version: version, Chunks: next.chunks}, At: millisOf(version)}
-	if err := s.Table.Write(ctx, intent.Promise()); err != nil {
-		return record{}, nil, fmt.Errorf("store the intent to write chunks: %w", err)
+	intent, err := s.intendChunks(ctx, teamID, next)
+	if err != nil {
+		return record{}, nil, err
 	}
 	numbers := make([]int, next.chunks)
 	for n := range numbers {
 		numbers[n] = n
 	}
-	err := forEach(ctx, numbers, func(ctx context.Context, n int) error {
+	err = forEach(ctx, numbers, func(ctx context.Context, n int) error {
 		item, err := s.Table.Get(ctx, chunkKey(teamID, e.ID, old.version, n))
 		if errors.Is(err, table.ErrNotFound) {
 			return cmp.Or(s.stillCurrent(ctx, teamID, old), Damaged(errors.New("a chunk of its body is missing")))

@@ -39,22 +39,14 @@ func (s *Service) putContent(ctx context.Context, teamID string, e Entry, versio
 	return next, intent, err
 }
 
-// putChunks writes the chunks of a long body before a record refers to them. It first
-// stores a pending intent that removes them if this version never becomes current; the
-// Write that makes it current deletes the intent.
+// putChunks writes the chunks of a long body before a record refers to them, and returns their intent.
 func (s *Service) putChunks(ctx context.Context, teamID string, r record, body string, chunks []text.Chunk) (*pending.Work, error) {
 	if r.chunks == 0 {
 		return nil, nil
 	}
-	if len(body) > longBody {
-		if err := memory.WaitWrites(ctx); err != nil {
-			return nil, err
-		}
-	}
-	intent := &pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: r.ID, Version: r.version,
-		Old: &pending.Version{Version: r.version, Chunks: r.chunks}, At: millisOf(r.version)}
-	if err := s.Table.Write(ctx, intent.Promise()); err != nil {
-		return nil, fmt.Errorf("store the intent to write chunks: %w", err)
+	intent, err := s.intendChunks(ctx, teamID, r)
+	if err != nil {
+		return nil, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelChunks)
@@ -69,6 +61,22 @@ func (s *Service) putChunks(ctx context.Context, teamID string, r record, body s
 	}
 	if err := group.Wait(); err != nil {
 		return nil, fmt.Errorf("write chunks: %w", err)
+	}
+	return intent, nil
+}
+
+// intendChunks stores the pending intent to write the chunks of r, and returns it. The intent removes them if this version
+// never becomes current; the Write that makes it current deletes the intent. A long body waits for its turn first.
+func (s *Service) intendChunks(ctx context.Context, teamID string, r record) (*pending.Work, error) {
+	if r.bytes > longBody {
+		if err := memory.WaitWrites(ctx); err != nil {
+			return nil, err
+		}
+	}
+	intent := &pending.Work{Kind: pending.RemoveChunks, TeamID: teamID, ID: r.ID, Version: r.version,
+		Old: &pending.Version{Version: r.version, Chunks: r.chunks}, At: millisOf(r.version)}
+	if err := s.Table.Write(ctx, intent.Promise()); err != nil {
+		return nil, fmt.Errorf("store the intent to write chunks: %w", err)
 	}
 	return intent, nil
 }

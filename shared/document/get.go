@@ -89,29 +89,11 @@ const readAttempts = 10
 // get reads a document once, with as many bytes of its body as startOf says, as ReadStart. It returns errRaced and the version if
 // a part of that is missing.
 func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool, startOf func(version int64) int) (Document, error) {
-	defaults := s.defaultsFor(ctx, teamID, who)
-	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
-	byDefault, failed := defaults()
-	damaged := table.AsDamaged(err)
-	switch {
-	case failed != nil:
-		return Document{}, fmt.Errorf("read document: %w", failed)
-	case damaged != nil && slices.Contains(damaged.Keys, recordKey(teamID, id)):
-		return Document{}, who.damagedRecord(damaged)
-	case damaged != nil:
-		s.damaged(ctx, damaged) // why it was not indexed
-	case err != nil:
-		return Document{}, fmt.Errorf("read document: %w", err)
-	}
-	if len(items) == 0 || items[0].Sort != "record" {
-		return Document{}, Missing()
-	}
-	r := recordFrom(items[0])
-	if !wanted(r.Entry) || !who.reads(r.Entry, byDefault[r.CollectionID]) {
-		return Document{}, Missing()
+	r, failures, err := s.recordFor(ctx, teamID, id, who, wanted)
+	if err != nil {
+		return Document{}, err
 	}
 	d := Document{Entry: r.Entry, Body: r.body, Version: r.version}
-	failures := items[1:]
 	work, source := indexing(teamID, id, r.version).Key(), s.SourceKey(teamID, r.CollectionID)
 	start := startOf(r.version)
 	chunks := r.chunksOf(start)
@@ -124,8 +106,9 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 	}
 	// After the wait for memory: many requests wait, and a long document has thousands of keys.
 	keys := append([]table.Key{source, work}, chunkKeys(teamID, id, r.version, chunks)...)
-	items, err = s.Table.BatchGet(ctx, keys)
-	if damaged = table.AsDamaged(err); err != nil && (damaged == nil || slices.Contains(damaged.Keys, source)) {
+	items, err := s.Table.BatchGet(ctx, keys)
+	damaged := table.AsDamaged(err)
+	if err != nil && (damaged == nil || slices.Contains(damaged.Keys, source)) {
 		return Document{}, fmt.Errorf("read document: %w", err)
 	}
 	if len(items) == 0 || items[0].Key != source {
@@ -155,6 +138,33 @@ func (s *Service) get(ctx context.Context, teamID, id string, who Who, wanted fu
 		return s.get(ctx, teamID, id, who, wanted, bytesOfAll(wholeBody))
 	}
 	return d, nil
+}
+
+// recordFor reads the record of a document that is wanted and that who may read; any other is missing. failures has the item that
+// says why a version was not indexed, if there is one.
+func (s *Service) recordFor(ctx context.Context, teamID, id string, who Who, wanted func(Entry) bool) (r record, failures []table.Item, err error) {
+	defaults := s.defaultsFor(ctx, teamID, who)
+	items, err := s.Table.BatchGet(ctx, []table.Key{recordKey(teamID, id), failureKey(teamID, id)})
+	byDefault, failed := defaults()
+	damaged := table.AsDamaged(err)
+	switch {
+	case failed != nil:
+		return record{}, nil, fmt.Errorf("read document: %w", failed)
+	case damaged != nil && slices.Contains(damaged.Keys, recordKey(teamID, id)):
+		return record{}, nil, who.damagedRecord(damaged)
+	case damaged != nil:
+		s.damaged(ctx, damaged) // why it was not indexed
+	case err != nil:
+		return record{}, nil, fmt.Errorf("read document: %w", err)
+	}
+	if len(items) == 0 || items[0].Sort != "record" {
+		return record{}, nil, Missing()
+	}
+	r = recordFrom(items[0])
+	if !wanted(r.Entry) || !who.reads(r.Entry, byDefault[r.CollectionID]) {
+		return record{}, nil, Missing()
+	}
+	return r, items[1:], nil
 }
 
 // chunksOf returns how many chunks have the first bytes of the body, as many as start, if all chunks are about as long.

@@ -111,43 +111,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 		if !page.Last && passed.comesBack(page.Checkpoint) {
 			return &SyncError{Code: Unreadable, Detail: "The provider sent pages that lead back to an earlier one."}
 		}
-		if page.Readers != nil {
-			p.Checkpoint, p.Readers, p.Narrow = page.Checkpoint, page.Readers, page.Narrow
-			if err := r.savePart(ctx, part, p); err != nil {
-				return err
-			}
-			if err := r.giveReaders(ctx, part, p); err != nil {
-				return err
-			}
-		}
-		comments, err := r.keepComments(ctx, page.Items, p.ScanStarted != 0)
-		if err != nil {
-			return err
-		}
-		page.Unread = append(page.Unread, comments...)
-		left, err := r.storePage(ctx, access, page)
-		if err != nil {
-			return err
-		}
-		p.updateFailed(page, left, t)
-		if err := r.addParts(ctx, page.Parts); err != nil {
-			return err
-		}
-		p.Checkpoint, p.Exact = page.Checkpoint, page.Exact
-		var marks []table.Op
-		if p.ScanStarted != 0 {
-			if marks, err = r.scanMarkOps(part, *p, page); err != nil {
-				return err
-			}
-			p.Pages++
-		}
-		if page.Last {
-			p.LastReadBy, p.ScanRead, p.Before, p.FailedBy = r.state.Began, p.ScanStarted != 0, nil, 0
-			if part == PartList && p.ScanRead {
-				p.endFullScan() // it has no items that could be gone
-			}
-		}
-		if err := r.savePart(ctx, part, p, marks...); err != nil {
+		if err := r.takePage(ctx, access, part, p, page, t); err != nil {
 			return err
 		}
 		if r.progress(); page.Last {
@@ -158,6 +122,47 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 		}
 	}
 	return fmt.Errorf("the pages of %s ended before the last one", part)
+}
+
+// takePage stores a page of a part, and then its checkpoint in the state of the part. The readers of the part come first.
+func (r *syncRun) takePage(ctx context.Context, access Access, part string, p *partState, page SyncPage, t *tries) error {
+	if page.Readers != nil {
+		p.Checkpoint, p.Readers, p.Narrow = page.Checkpoint, page.Readers, page.Narrow
+		if err := r.savePart(ctx, part, p); err != nil {
+			return err
+		}
+		if err := r.giveReaders(ctx, part, p); err != nil {
+			return err
+		}
+	}
+	comments, err := r.keepComments(ctx, page.Items, p.ScanStarted != 0)
+	if err != nil {
+		return err
+	}
+	page.Unread = append(page.Unread, comments...)
+	left, err := r.storePage(ctx, access, page)
+	if err != nil {
+		return err
+	}
+	p.updateFailed(page, left, t)
+	if err := r.addParts(ctx, page.Parts); err != nil {
+		return err
+	}
+	p.Checkpoint, p.Exact = page.Checkpoint, page.Exact
+	var marks []table.Op
+	if p.ScanStarted != 0 {
+		if marks, err = r.scanMarkOps(part, *p, page); err != nil {
+			return err
+		}
+		p.Pages++
+	}
+	if page.Last {
+		p.LastReadBy, p.ScanRead, p.Before, p.FailedBy = r.state.Began, p.ScanStarted != 0, nil, 0
+		if part == PartList && p.ScanRead {
+			p.endFullScan() // it has no items that could be gone
+		}
+	}
+	return r.savePart(ctx, part, p, marks...)
 }
 
 // stored returns which of uris are items of the source.
@@ -230,29 +235,17 @@ func (r *syncRun) storePage(ctx context.Context, access Access, page SyncPage) (
 	if err != nil {
 		return nil, err
 	}
-	last := map[string]int{} // of two items with the same uri, the last one counts
-	for n, i := range items {
-		last[i.URI] = n
-	}
+	r.notePage(page)
 	var mu sync.Mutex
 	reject := func(i Item, why string) {
 		mu.Lock()
 		defer mu.Unlock()
 		r.reject(i.URI, why)
 	}
-	if page.Notice != nil && r.state.Notice == "" {
-		r.state.NoticeOf, r.state.Notice = page.Notice.Code, page.Notice.Detail
-	}
-	for _, skipped := range slices.Concat(page.Skipped, page.Failed) {
-		reject(Item{URI: skipped.URI}, skipped.Why)
-	}
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelStores)
 	var files []Item
-	for n, i := range items {
-		if last[i.URI] != n {
-			continue
-		}
+	for _, i := range withoutRepeats(items) {
 		if err := i.check(); err != nil {
 			reject(i, err.Error())
 			group.Go(func() error { // an earlier version may have had more readers
@@ -267,12 +260,7 @@ func (r *syncRun) storePage(ctx context.Context, access Access, page SyncPage) (
 			continue
 		}
 		group.Go(func() error {
-			var err error
-			if i.KeepBody {
-				err = r.keep(gctx, i)
-			} else {
-				err = r.put(gctx, r.teamID, r.id, "", i)
-			}
+			err := r.storeItem(gctx, i)
 			if errors.Is(err, document.ErrOtherSource) {
 				reject(i, otherSource)
 				return nil
@@ -302,6 +290,39 @@ func (r *syncRun) storePage(ctx context.Context, access Access, page SyncPage) (
 	}
 	r.state.Read += len(items)
 	return left, nil
+}
+
+// notePage notes in the state of the sync what a page says about itself and which records it leaves out.
+func (r *syncRun) notePage(page SyncPage) {
+	if page.Notice != nil && r.state.Notice == "" {
+		r.state.NoticeOf, r.state.Notice = page.Notice.Code, page.Notice.Detail
+	}
+	for _, skipped := range slices.Concat(page.Skipped, page.Failed) {
+		r.reject(skipped.URI, skipped.Why)
+	}
+}
+
+// withoutRepeats returns items in their order. Of several with the same uri, only the last one counts.
+func withoutRepeats(items []Item) []Item {
+	last := map[string]int{}
+	for n, i := range items {
+		last[i.URI] = n
+	}
+	var once []Item
+	for n, i := range items {
+		if last[i.URI] == n {
+			once = append(once, i)
+		}
+	}
+	return once
+}
+
+// storeItem stores an item without a file.
+func (r *syncRun) storeItem(ctx context.Context, i Item) error {
+	if i.KeepBody {
+		return r.keep(ctx, i)
+	}
+	return r.put(ctx, r.teamID, r.id, "", i)
 }
 
 // reject counts an item that was left out, and keeps why the first one was.

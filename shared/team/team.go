@@ -8,8 +8,7 @@
 //
 // A key and its user are read once and then cached for 9 seconds. A read may be a second old. So a key that is revoked,
 // a user who is deactivated or a role that is removed stops working within 10 seconds, and in the process that made the
-// change with the next request. The same
-// holds for a new userName, by which rules may open. Round trips in sequence:
+// change with the next request. The same holds for a new userName, by which rules may open. Round trips in sequence:
 //
 //	team or scim key   0 if cached, otherwise 1 (the key)
 //	session            1 if cached (the count), otherwise 2 (the session; then its user, its last use and the count in parallel)

@@ -113,7 +113,7 @@ type KeyPath struct {
 // defaultOverlap is how long a rotated secret works by default.
 const defaultOverlap = 24 * time.Hour
 
-// overlap returns how long the old secret works if a request gives these seconds; nil: none.
+// overlap returns how long the old secret works: for the seconds of a request, or for defaultOverlap if it gives none.
 func overlap(seconds *int64) time.Duration {
 	if seconds == nil {
 		return defaultOverlap

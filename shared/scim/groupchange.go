@@ -17,7 +17,7 @@ import (
 // changes are staged.
 const inOneWrite = 90
 
-// createGroup creates a group, and returns it with its members in the order of their ids.
+// createGroup creates a group, and returns it with its members, not nil, in the order of their ids.
 func (s *Service) createGroup(ctx context.Context, teamID string, body map[string]any) (group, []member, error) {
 	attributes, err := protocol.GroupType.Read(body)
 	if err != nil {
@@ -33,8 +33,9 @@ func (s *Service) createGroup(ctx context.Context, teamID string, body map[strin
 		}
 		return s.apply(ctx, teamID, group{}, g, change)
 	})
-	slices.SortFunc(change.added, func(a, b member) int { return strings.Compare(a.userID, b.userID) })
-	return g, change.added, err
+	members := append([]member{}, change.added...)
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.userID, b.userID) })
+	return g, members, err
 }
 
 // changeGroup applies change to a copy of the group's attributes with the members that needs

@@ -177,7 +177,8 @@ func indexOps(teamID string, before, after group) []table.Op {
 	return ops
 }
 
-// groupResource returns the group as clients see it, without members if there are none.
+// groupResource returns the group as clients see it. Members that are nil were not read, and are left out. A group that has
+// none shows an empty list: a provider that compares members takes a group without the list for one whose members it may not see.
 func (s *Service) groupResource(g group, members []member) map[string]any {
 	resource := map[string]any{}
 	for name, value := range g.Attributes {
@@ -186,7 +187,7 @@ func (s *Service) groupResource(g group, members []member) map[string]any {
 	resource["schemas"] = protocol.GroupType.SchemasOf(resource)
 	resource["id"] = g.ID
 	resource["meta"] = s.meta(protocol.GroupType, g.ID, g.CreatedAt, g.ModifiedAt, g.Version)
-	if len(members) > 0 {
+	if members != nil {
 		list := make([]any, len(members))
 		for i, m := range members {
 			list[i] = map[string]any{"value": m.userID, "display": m.display, "type": protocol.UserType.Name, "$ref": s.location(protocol.UserType, m.userID)}

@@ -254,7 +254,7 @@ func (q Query) times() (since, until time.Time, err error) {
 // parseTime parses a time to the millisecond, the precision of the feed. It moves times before
 // 1970 to 1970.
 func parseTime(text string) (time.Time, error) {
-	t, err := jsoninput.ParseTime(text)
+	t, err := jsoninput.ParseQueryTime(text)
 	if err != nil {
 		return t, fmt.Errorf("read a time: %w", err)
 	}

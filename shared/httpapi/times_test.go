@@ -67,3 +67,22 @@ func TestTimesAreReadTheSameEverywhere(t *testing.T) {
 		})
 	}
 }
+
+// TestTimesInAnAddressAsCollectorsWriteThem: many put +00:00 into an address as it is, where + means a space.
+func TestTimesInAnAddressAsCollectorsWriteThem(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, path := range []string{
+		"/security-events?since=2026-11-21T09:00:00+00:00&until=2026-11-21T10:00:00.5+00:00",
+		"/usage?start=2026-11-21T09:00:00+00:00&end=2026-11-21T10:00:00+00:00",
+		"/usage/users?start=2026-11-21T09:00:00+00:00",
+	} {
+		a.do(call{"GET", path, acme.pat, nil, nil}).want(t, 200)
+	}
+	encoded := a.do(call{"GET", "/security-events?until=2026-11-21T10:00:00%2B01:00", acme.pat, nil, nil}).want(t, 200)
+	plain := a.do(call{"GET", "/security-events?until=2026-11-21T10:00:00+01:00", acme.pat, nil, nil}).want(t, 200)
+	if string(encoded.body) != string(plain.body) {
+		t.Errorf("%s differs from %s", plain.body, encoded.body)
+	}
+}

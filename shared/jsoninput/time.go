@@ -28,3 +28,12 @@ func ParseTime(text string) (time.Time, error) {
 	}
 	return t, nil
 }
+
+// ParseQueryTime is ParseTime for the value of a query parameter. Many programs write the plus of an offset into an address
+// as it is, where it means a space.
+func ParseQueryTime(text string) (time.Time, error) {
+	if sign := len(text) - len("+00:00"); sign > 0 && text[sign] == ' ' {
+		text = text[:sign] + "+" + text[sign+1:]
+	}
+	return ParseTime(text)
+}

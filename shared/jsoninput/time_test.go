@@ -39,3 +39,25 @@ func TestTimesOfRFC3339(t *testing.T) {
 		}
 	}
 }
+
+// A program that does not encode the plus of an offset sends a space.
+func TestQueryTimesMayHaveASpaceForThePlus(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Time{
+		"2026-11-21T15:04:05 02:00":   time.Date(2026, 11, 21, 13, 4, 5, 0, time.UTC),
+		"2026-11-21T15:04:05.5 00:00": time.Date(2026, 11, 21, 15, 4, 5, 500_000_000, time.UTC),
+		"2026-11-21T15:04:05+02:00":   time.Date(2026, 11, 21, 13, 4, 5, 0, time.UTC),
+		"2026-11-21T15:04:05Z":        time.Date(2026, 11, 21, 15, 4, 5, 0, time.UTC),
+		"2026-11-21 15:04:05 02:00":   {},
+		"2026-11-21T15:04:05 24:00":   {},
+		"2026-11-21T15:04:05  2:00":   {},
+		"2026-11-21 15:04":            {},
+		" 02:00":                      {},
+		"":                            {},
+	} {
+		got, err := jsoninput.ParseQueryTime(text)
+		if want.IsZero() != (err != nil) || !got.Equal(want) {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+}

@@ -91,9 +91,9 @@ func ParseZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// ParseTime parses a time as jsoninput.ParseTime does, or a date in zone.
+// ParseTime parses a time as jsoninput.ParseQueryTime does, or a date in zone.
 func ParseTime(field, text string, zone *time.Location) (time.Time, error) {
-	if t, err := jsoninput.ParseTime(text); err == nil && t.Year() > 0 && t.Year() < 9999 {
+	if t, err := jsoninput.ParseQueryTime(text); err == nil && t.Year() > 0 && t.Year() < 9999 {
 		return t, nil
 	}
 	t, err := time.ParseInLocation(time.DateOnly, text, zone)

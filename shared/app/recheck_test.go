@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"docent/shared/access"
@@ -227,6 +228,47 @@ func TestAReplyThatWaitedIsForWhoMayReadItNow(t *testing.T) {
 				if allowed != (what == "tool") {
 					t.Errorf("a page may read the reply: %t: %v", allowed, reply.header)
 				}
+			})
+		}
+	}
+}
+
+// TestAStreamThatWaitedIsForWhoMayReadItNow: the caller is checked again before the text of a stream, also between the checks of a
+// quiet stream.
+func TestAStreamThatWaitedIsForWhoMayReadItNow(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		method, path string
+		body         any
+	}{
+		"answer":   {"GET", streamedID, nil},
+		"chat":     {"POST", "/chat/completions", chatRequest(true, "How tall is the zebra?")},
+		"response": {"POST", "/responses", asked("How tall is the zebra?", "stream", true)},
+	} {
+		for _, name := range endingNames {
+			t.Run(what+", "+name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					var e ended
+					h := newHome(t, func(h *home, b *base, _ *Parts) {
+						b.wait = func(context.Context) error {
+							time.Sleep(3 * time.Second) // of the bubble; a quiet stream is checked after 1 and 6
+							h.work()
+							return e.end()
+						}
+					})
+					surface := h.services.surface("https://docent.test/v1", 0, nil)
+					surface.Answering = nil // the queue answers
+					h.handler = root(httpapi.New(surface, httpapi.Areas()...))
+					h.put(h.collection("wiki"), "https://wiki.test/zebra", "The zebra is 7 metres tall.")
+					h.work()
+					e = h.endings(name)
+					h.must(204, "PUT", streamedID, map[string]string{"question": "How tall is the zebra?"}, e.header()...)
+					reply := h.must(200, c.method, c.path, c.body, append(e.header(), "Content-Type", "application/json", "Accept", "text/event-stream")...)
+					if got := string(reply.body); strings.Contains(got, "metres") || !strings.Contains(got, `"code":"`+e.code+`"`) {
+						t.Error(got)
+					}
+				})
 			})
 		}
 	}

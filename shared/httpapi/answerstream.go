@@ -107,9 +107,13 @@ func (h *answers) stream(ctx context.Context, p team.Principal, q answer.Questio
 		h.run(ctx, *work, answer.Listener{
 			Found: func(documents []answer.Reference) {
 				memory.Yield(ctx) // a model may write for a long time
+				events.beforeText()
 				e.found(documents)
 			},
-			Written: func(c answer.Composed) { e.written(c.Markdown, urlsOf(c.References)) },
+			Written: func(c answer.Composed) {
+				events.beforeText()
+				e.written(c.Markdown, urlsOf(c.References))
+			},
 		})
 	}
 	h.follow(ctx, p, q.ID, events, e)
@@ -127,6 +131,7 @@ func (h *answers) follow(ctx context.Context, p team.Principal, id string, event
 	case err != nil:
 		events.send("error", "", toProblem(ctx, err))
 	case a.State != answer.Processing:
+		events.beforeText()
 		e.end(a, func(f answer.Failure) *problem { return failedProblem(ctx, f) })
 	}
 }

@@ -121,6 +121,7 @@ func (h *chats) tell(ctx context.Context, q accepted, events *eventStream, say f
 	told := ""
 	tell := func(text string) {
 		if rest, ok := strings.CutPrefix(text, told); ok && rest != "" {
+			events.beforeText()
 			say(rest)
 			told = text
 		}

@@ -61,9 +61,13 @@ func (h *contexts) streamResearch(ctx context.Context, teamID string, c question
 			for i, s := range found {
 				text.sources[uri.WithoutPage(s.URL)] = i
 			}
+			events.beforeText()
 			events.send("sources", "", map[string]any{"sources": found})
 		},
-		Written: text.written,
+		Written: func(written string, cited []string) {
+			events.beforeText()
+			text.written(written, cited)
+		},
 	}
 	found, err := h.Questions.Research(ctx, teamID, c, q, effort)
 	noteSources(ctx, len(found.Sources), err)
@@ -71,6 +75,7 @@ func (h *contexts) streamResearch(ctx context.Context, teamID string, c question
 		events.send("error", "", toProblem(ctx, err))
 		return
 	}
+	events.beforeText()
 	text.complete(found.Answer, found.Cited)
 	out := &researchOutput{}
 	out.Body.Answer, out.Body.Sources = found.Answer, found.Sources

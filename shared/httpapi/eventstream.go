@@ -24,9 +24,10 @@ const (
 	// closing a connection that seems idle.
 	keepOpenEvery = 10 * time.Second
 	// recheckFirst is when the caller of an open stream is checked again for the first time, and the age from which a
-	// reply is checked before it is sent. A key may have been cached for 9 s before, and is dead 10 s after it was revoked.
+	// reply, or a text of a stream, is checked before it is sent. A key may have been cached for 9 s before, and is dead
+	// 10 s after it was revoked.
 	recheckFirst = time.Second
-	// recheckEvery is how often the caller of an open stream is checked again.
+	// recheckEvery is how often the caller of an open stream is checked again, if nothing is sent.
 	recheckEvery = 5 * time.Second
 )
 
@@ -59,11 +60,12 @@ type eventStream struct {
 	ended   chan struct{} // closed by close
 	stopped chan struct{} // closed when keepOpen returns
 
-	mu     sync.Mutex
-	broken bool
-	closed bool
-	idle   *time.Timer // until the next comment
-	cancel func()      // ends a check of the key
+	mu      sync.Mutex
+	broken  bool
+	closed  bool
+	checked time.Time   // when the last check began that found that the caller may be answered
+	idle    *time.Timer // until the next comment
+	cancel  func()      // ends a check of the key
 }
 
 // roomForEvents reserves what a stream needs, before anything is done that a refusal would leave half done.
@@ -128,7 +130,7 @@ func refusalEvent(ctx context.Context, ending func(*problem) []byte) []byte {
 
 func newEventStream(w http.ResponseWriter, refusal func() []byte) *eventStream {
 	s := &eventStream{w: w, control: http.NewResponseController(w), refusal: refusal, cancel: func() {},
-		ended: make(chan struct{}), stopped: make(chan struct{}), idle: time.NewTimer(keepOpenEvery)}
+		ended: make(chan struct{}), stopped: make(chan struct{}), idle: time.NewTimer(keepOpenEvery), checked: time.Now()}
 	go s.keepOpen()
 	return s
 }
@@ -148,12 +150,37 @@ func (s *eventStream) keepOpen() {
 		case <-s.idle.C:
 			s.write([]byte(":\n\n"))
 		case <-recheck.C:
-			if last := s.refusal(); last != nil {
-				s.writeLast(last)
+			s.check()
+			if s.isBroken() {
 				return
 			}
 			recheck.Reset(recheckEvery)
 		}
+	}
+}
+
+// check ends the stream if its caller may no longer be answered.
+func (s *eventStream) check() {
+	if s.isBroken() {
+		return
+	}
+	begun := time.Now()
+	if last := s.refusal(); last != nil {
+		s.writeLast(last)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.checked = begun
+}
+
+// beforeText is check unless there was one in the last recheckFirst. It is called before what documents say is sent.
+func (s *eventStream) beforeText() {
+	s.mu.Lock()
+	due := s.refusal != nil && !s.closed && time.Since(s.checked) >= recheckFirst
+	s.mu.Unlock()
+	if due {
+		s.check()
 	}
 }
 

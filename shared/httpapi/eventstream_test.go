@@ -108,3 +108,42 @@ func TestAStreamEndsWithItsKey(t *testing.T) {
 		}
 	})
 }
+
+// TestAStreamIsCheckedBeforeItSendsText: once in a second, also between the checks of a quiet stream.
+func TestAStreamIsCheckedBeforeItSendsText(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := httptest.NewRecorder()
+		begun := time.Now()
+		var checks []time.Duration
+		send, beforeText, end := httpapi.NewCheckedStream(w, func() []byte {
+			checks = append(checks, time.Since(begun))
+			if time.Since(begun) < 9*time.Second {
+				return nil
+			}
+			return []byte("event: error\n\n")
+		})
+		text := func(data int) {
+			beforeText()
+			send("a", "", data)
+		}
+		text(1)
+		time.Sleep(2 * time.Second) // it is checked after 1 s
+		text(2)
+		time.Sleep(500 * time.Millisecond)
+		text(3)
+		time.Sleep(6600 * time.Millisecond) // and after 6
+		text(4)
+		time.Sleep(time.Minute)
+		text(5)
+		end()
+		text(6)
+		const want = "event: a\ndata: 1\n\nevent: a\ndata: 2\n\nevent: a\ndata: 3\n\nevent: error\n\n"
+		if got := w.Body.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if want := []time.Duration{time.Second, 2 * time.Second, 6 * time.Second, 9100 * time.Millisecond}; !slices.Equal(checks, want) {
+			t.Errorf("checks after %v, want %v", checks, want)
+		}
+	})
+}

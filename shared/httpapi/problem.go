@@ -129,6 +129,9 @@ func toProblem(ctx context.Context, err error) *problem {
 		p.headers.Set("Retry-After", strconv.FormatInt(exceeded.RetryAfter(now), 10))
 		requestFrom(ctx).addQuota(exceeded.State)
 		requestFrom(ctx).exceeded = &exceeded.State
+		if requestFrom(ctx).chat {
+			p.headers.Set("X-Should-Retry", "false") // clients of OpenAI's API repeat a 429 within seconds, which is in vain until tomorrow
+		}
 	}
 	var limited *rate.ExceededError
 	if errors.As(err, &limited) {

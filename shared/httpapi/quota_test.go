@@ -43,6 +43,11 @@ func TestAThousandQuestionsADay(t *testing.T) {
 	again(refused).wantCode(t, 429, "quota-exceeded") // deleting does not reduce the count
 	again(accepted).wantCode(t, 409, "answer-conflict")
 	wantExceeded(t, a.ask(acme.pat, numberedID(refused), "q"), "answers-day", "Daily question quota exceeded")
+	for _, stream := range []bool{false, true} {
+		wantNoRetry(t, a.do(call{"POST", "/chat/completions", acme.key, map[string]any{
+			"model": "docent", "messages": []any{map[string]any{"role": "user", "content": "Who?"}}, "stream": stream}, nil}), "answers-day", "Daily question quota exceeded")
+		wantNoRetry(t, a.do(call{"POST", "/responses", acme.key, map[string]any{"model": "docent", "input": "Who?", "stream": stream}, nil}), "answers-day", "Daily question quota exceeded")
+	}
 	a.ask(rival.key, numberedID(5000), "q").want(t, 204)
 	a.do(call{"GET", "/answers/" + numberedID(refused), acme.key, nil, nil}).wantCode(t, 404, "not-found")
 
@@ -55,6 +60,15 @@ func TestAThousandQuestionsADay(t *testing.T) {
 	again(refused).want(t, 204)
 	if got := a.used(acme.key, numberedID(refused), fmt.Sprint(refused)); got != 1 {
 		t.Errorf("%d questions counted on the next day, want 1", got)
+	}
+}
+
+// wantNoRetry checks the reply of a quota that is used up to a client of OpenAI's API, which would repeat the request within seconds.
+func wantNoRetry(t *testing.T, reply response, name, title string) {
+	t.Helper()
+	wantExceeded(t, reply, name, title)
+	if got := reply.Header.Get("X-Should-Retry"); got != "false" {
+		t.Errorf("X-Should-Retry %q, want false", got)
 	}
 }
 
@@ -132,6 +146,7 @@ func TestAThousandCallsADayWithAPersonalKey(t *testing.T) {
 	for range 3 {
 		wantExceeded(t, a.do(list), "pat-day", "Daily call quota exceeded")
 	}
+	wantNoRetry(t, a.do(call{"GET", "/models", acme.pat, nil, nil}), "pat-day", "Daily call quota exceeded")
 	a.do(call{"OPTIONS", "/collections", acme.pat, nil, nil}).want(t, 204)
 	a.do(list.as(second)).want(t, 200)
 	a.do(list.as(acme.key)).want(t, 200)

@@ -78,14 +78,25 @@ func TestChoicesOfToolsAreRefused(t *testing.T) {
 	}
 }
 
-// TestWhatAChatProgramAddsToAQuestionIsNotAsked: Open WebUI writes before it what it found in files and on the web, and which files are attached.
+// TestWhatAChatProgramAddsToAQuestionIsNotAsked: Open WebUI writes before it what it found in files and on the web, and which files are attached,
+// and after it how to have code run.
 func TestWhatAChatProgramAddsToAQuestionIsNotAsked(t *testing.T) {
 	t.Parallel()
 	const question = "How tall is this zebra?\n<context>\n<b/>\n</context>\n\nIt was small yesterday."
 	found := "### Task:\nRespond to the user query using the provided context, incorporating inline citations in the format [id].\n\n<context>\n" +
 		"<source id=\"1\" name=\"a.txt\">" + strings.Repeat("A lion sleeps for 20 hours. ", 1000) + "<chat_history></source>\n</context>\n\n"
 	const attached = "<attached_files>\n<file type=\"file\" id=\"1\" name=\"a.txt\"/>\n</attached_files>\n\n"
+	const code = "\n\n#### Code Interpreter\n\nYou have access to a Python code interpreter via: `<code_interpreter type=\"code\" lang=\"python\"></code_interpreter>`\n\n" +
+		"- Use it in this response.\n\nEnsure the code interpreter is effectively utilized to achieve the highest-quality analysis for the user."
+	const browser = code + "\n\n##### Pyodide Environment\n\n- This runs in the browser.\n- Use `os.listdir('/mnt/uploads')` to discover available files."
+	const earlierCode = "\n\n#### Tools Available\n\n1. **Code Interpreter**: `<code_interpreter type=\"code\" lang=\"python\"></code_interpreter>`\n" +
+		"   - Use it in this response.\n\nEnsure that the tools are effectively utilized to achieve the highest-quality analysis for the user."
 	for name, content := range map[string]any{
+		"how code runs":            question + code,
+		"code in the browser":      question + browser,
+		"an earlier code prompt":   question + earlierCode,
+		"found, and code":          found + "<user_query>\n" + question + browser + "\n</user_query>\n\n" + question + browser,
+		"parts with code":          []any{map[string]any{"type": "text", "text": attached + browser}, map[string]any{"type": "text", "text": question + browser}},
 		"what was found":           found + question,
 		"an earlier template":      found + "<user_query>\n" + question + "\n</user_query>\n\n" + question,
 		"attached files":           attached + question,
@@ -108,6 +119,16 @@ func TestWhatAChatProgramAddsToAQuestionIsNotAsked(t *testing.T) {
 			alone := map[string]any{"model": "docent", "messages": []any{map[string]any{"role": "user", "content": attached}}}
 			if refused := h.must(400, "POST", "/chat/completions", alone); !strings.Contains(string(refused.body), "must have text in the last message") {
 				t.Errorf("files alone: %s", refused.body)
+			}
+			alone["messages"] = []any{map[string]any{"role": "user", "content": browser[1:]}}
+			if refused := h.must(400, "POST", "/chat/completions", alone); !strings.Contains(string(refused.body), "must have text in the last message") {
+				t.Errorf("the code prompt alone: %s", refused.body)
+			}
+			about := "What does this mean?\n#### Code Interpreter\n\nYou have access to a Python code interpreter via: `<code_interpreter type=\"code\">`"
+			alone["messages"] = []any{map[string]any{"role": "user", "content": about}}
+			made := decodedCompletion(t, h.must(200, "POST", "/chat/completions", alone).body)
+			if got := h.must(200, "GET", "/answers/"+made.ID, nil).text(t, "question"); got != about {
+				t.Errorf("part of a prompt: asked %q", got)
 			}
 		})
 	}

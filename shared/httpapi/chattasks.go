@@ -39,9 +39,41 @@ func choosesTools(instructions string) bool {
 	return found && strings.Contains(rest, "Your task is to choose and return the correct tool(s) from the list of available tools")
 }
 
+// codePrompts are the beginnings of the prompt by which Open WebUI tells a model how to have code run. It writes the prompt after each
+// text of the message.
+var codePrompts = []string{
+	"\n#### Code Interpreter\n\nYou have access to a Python code interpreter via: `<code_interpreter ",
+	"\n#### Tools Available\n\n1. **Code Interpreter**: `<code_interpreter ", // of versions before
+}
+
+// codePromptEnds are the ends of its parts. The second part follows the first where the code runs in the browser.
+var codePromptEnds = [2]string{"to achieve the highest-quality analysis for the user.", "to discover available files."}
+
+// withoutCodePrompts returns text without those prompts.
+func withoutCodePrompts(text string) string {
+	for _, start := range codePrompts {
+		for {
+			before, prompt, found := strings.Cut(text, start)
+			_, after, whole := strings.Cut(prompt, codePromptEnds[0])
+			if !found || !whole {
+				break
+			}
+			if strings.HasPrefix(after, "\n\n##### Pyodide Environment\n") {
+				if _, rest, whole := strings.Cut(after, codePromptEnds[1]); whole {
+					after = rest
+				}
+			}
+			text = strings.TrimSuffix(before, "\n") + after
+		}
+	}
+	return text
+}
+
 // typed returns what the user typed of a message. Open WebUI writes before it the passages of files and web pages that it found, and
-// the list of files that the user attached. They are none of Docent's documents, and would hide the question from the search.
+// the list of files that the user attached, and after it how to have code run. They are none of Docent's documents, and would hide the
+// question from the search.
 func typed(text string) string {
+	text = withoutCodePrompts(text)
 	if strings.HasPrefix(text, "### Task:\nRespond to the user query using the provided context") {
 		const end = "</source>\n</context>\n\n" // of the last passage; a question may have the rest of it
 		if at := strings.LastIndex(text, end); at >= 0 {

@@ -2,7 +2,7 @@ import { DocentError, errorOf } from "./errors.js";
 import { answerEventOf, readEvents, type AnswerEvent } from "./events.js";
 import { createClient, type Client } from "./rest/client/index.js";
 import * as rest from "./rest/index.js";
-import { retrying, sleep, tries } from "./retries.js";
+import { failureBefore, retrying, sleep, tries } from "./retries.js";
 import { upload, type UploadOptions } from "./uploads.js";
 
 export const defaultServer = "http://127.0.0.1:8080/v1";
@@ -67,7 +67,8 @@ export class Docent {
 
   /**
    * ask asks a question and waits for its answer, at most timeout seconds (120). It throws AnswerFailed, DocentError,
-   * and a TimeoutError; the question is answered nevertheless after the last.
+   * and a TimeoutError; the question is answered nevertheless after the last. If the server could not be reached until then, it
+   * throws the error of fetch.
    */
   async ask(question: string, options: AskOptions & { timeout?: number } = {}): Promise<rest.Answer> {
     const questionId = options.questionId ?? crypto.randomUUID();
@@ -79,7 +80,7 @@ export class Docent {
     try {
       return await this.#answer(questionId, questionOf(question, options), end, signal, tooLate);
     } catch (error) {
-      if (late.aborted && !options.signal?.aborted) throw tooLate();
+      if (late.aborted && !options.signal?.aborted) throw failureBefore(error) ?? tooLate(); // a server out of reach is no late answer
       throw error;
     }
   }

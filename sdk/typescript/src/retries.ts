@@ -71,6 +71,14 @@ async function whole(response: Response): Promise<Response> {
   return new Response(await response.arrayBuffer(), { status, statusText, headers });
 }
 
+/** failures has the failed attempt by the reason for which a request was aborted before the next. */
+const failures = new WeakMap<object, unknown>();
+
+/** failureBefore returns why the last attempt failed, if a request was aborted with this reason before the next one. */
+export function failureBefore(reason: unknown): unknown {
+  return typeof reason === "object" && reason !== null ? failures.get(reason) : undefined;
+}
+
 /** repeated returns what attempt does once it succeeds. It repeats the request's attempts by waitBefore. */
 export async function repeated<T>(request: Repeated, attempt: () => Promise<T>, pause: Sleep = sleep): Promise<T> {
   for (let tried = 1; ; tried++) {
@@ -82,7 +90,12 @@ export async function repeated<T>(request: Repeated, attempt: () => Promise<T>, 
     }
     const wait = waitBefore(tried, request, failure);
     if (wait === undefined) throw failure;
-    await pause(wait, request.signal);
+    try {
+      await pause(wait, request.signal);
+    } catch (reason) {
+      if (typeof reason === "object" && reason !== null) failures.set(reason, failure);
+      throw reason;
+    }
   }
 }
 

@@ -106,6 +106,23 @@ test("a question is not waited for longer", async () => {
   clearTimeout(connection);
 });
 
+test("a question says why it could not be asked in time", async () => {
+  for (const [reply, expected] of [
+    [unreached, { name: "TypeError", message: "fetch failed" }],
+    [refusal(503, "30"), { name: "DocentError", status: 503 }],
+  ] as const) {
+    const asked = new Docent({ server: "http://x", key: "key", fetch: async () => reply() }).ask("Who?", { timeout: -4.9 });
+    await assert.rejects(asked, expected);
+  }
+  const stopped = new AbortController();
+  const stops: typeof fetch = async () => {
+    setImmediate(() => stopped.abort()); // while it waits for the next attempt
+    return unreached();
+  };
+  const asked = new Docent({ server: "http://x", key: "key", fetch: stops }).ask("Who?", { signal: stopped.signal });
+  await assert.rejects(asked, { name: "AbortError" });
+});
+
 test("a silent stream is dead", async () => {
   let cancelled = false;
   const body = new ReadableStream<Uint8Array>({ cancel: () => void (cancelled = true) });

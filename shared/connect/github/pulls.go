@@ -3,6 +3,7 @@ package github
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"docent/shared/source"
@@ -81,7 +82,7 @@ func (l *pullLister) answered(n int) {
 }
 
 // pulls returns the pull requests after a cursor, or the first ones. query is pullsQuery, which is asked once, or alone. The node of one that
-// GitHub does not return even alone is nil.
+// GitHub does not return even alone is nil, and so is that of a review. Of several pull requests, that is a failure.
 func (s *session) pulls(ctx context.Context, query, after string, first int) (pullList, error) {
 	var reply struct {
 		Repository *struct{ PullRequests *pullList }
@@ -102,7 +103,7 @@ func (s *session) pulls(ctx context.Context, query, after string, first int) (pu
 	}
 	list := *reply.Repository.PullRequests
 	for _, e := range list.Edges {
-		isRead := query == alone || e.Node != nil && e.Node.Reviews != nil && e.Node.Reviews.Nodes != nil
+		isRead := query == alone || e.Node != nil && e.Node.Reviews != nil && e.Node.Reviews.Nodes != nil && (first == 1 || !slices.Contains(e.Node.Reviews.Nodes, nil))
 		if !isRead || e.Cursor == "" || e.Cursor == after {
 			return pullList{}, emptyReply()
 		}

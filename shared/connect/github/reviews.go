@@ -44,10 +44,11 @@ type reviewList struct {
 	}
 }
 
-// addReviews adds the reviews that have a text to page.
+// addReviews adds the reviews that have a text to page, and names the pull request of one that GitHub does not return.
 func (s *session) addReviews(page *source.SyncPage, of pull, list reviewList) error {
 	for _, n := range list.Nodes {
 		if n == nil { // GitHub does not return this one, whenever it is asked
+			page.Skipped = append(page.Skipped, source.SkippedItem{URI: s.html + "pull/" + strconv.Itoa(of.Number), Why: "GitHub does not return one of its reviews"})
 			continue
 		}
 		if n.URL == "" {

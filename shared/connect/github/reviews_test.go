@@ -333,18 +333,30 @@ func TestAPullRequestWhoseReviewsAreNeverReturnedHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// TestANullReviewHoldsUpNoOther: GitHub has null for one that it fails to return.
+// TestANullReviewHoldsUpNoOther: GitHub has null for one that it fails to return. Its pull request is named.
 func TestANullReviewHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
-	r := read(t)
-	r.server.Before(func(_ string, w http.ResponseWriter) bool {
-		_, _ = io.WriteString(w, `{"data":{"repository":{"pullRequests":{"edges":[{"cursor":"a","node":{"number":1,"url":"u","updatedAt":"2026-01-01T00:00:00Z",
-			"reviews":{"nodes":[null,{"url":"u#1","body":"Fine."}]}}}]}}},
-			"errors":[{"message":"Something went wrong.","path":["repository","pullRequests","edges",0,"node","reviews","nodes",0]}]}`)
-		return true
-	})
-	if items, _, _ := r.mustRead("reviews", nil); len(items) != 1 {
-		t.Errorf("%q", items)
+	for name, failures := range map[string]string{"an error": `{"message":"Something went wrong.","path":["repository","pullRequests","edges",0,"node","reviews","nodes",0]}`, "no error": ``} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			r.server.Before(func(_ string, w http.ResponseWriter) bool {
+				_, _ = fmt.Fprintf(w, `{"data":{"repository":{"pullRequests":{"edges":[{"cursor":"a","node":{"number":1,"url":"u","updatedAt":"2026-01-01T00:00:00Z",
+					"reviews":{"nodes":[null,{"url":"u#1","body":"Fine."}]}}}]}}},"errors":[%s]}`, failures)
+				return true
+			})
+			var items []source.Item
+			var skipped []source.SkippedItem
+			for page, err := range r.c.Read(t.Context(), r.access, "acme/api reviews", nil) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				items, skipped = append(items, page.Items...), append(skipped, page.Skipped...)
+			}
+			if len(items) != 1 || len(skipped) != 1 || skipped[0].URI != r.server.URL+"/acme/api/pull/1" {
+				t.Errorf("%d items, skipped %v", len(items), skipped)
+			}
+		})
 	}
 }
 
@@ -359,6 +371,7 @@ func TestRepliesThatLackRecordsAreAskedForAgain(t *testing.T) {
 		"no reviews, for a failure": {`{"nodes":null,"pageInfo":{"hasNextPage":false}}`, "", nodes},
 		"a null review":             {`{"nodes":[null],"pageInfo":{"hasNextPage":false}}`, "", node},
 		"a null review, not found":  {`{"nodes":[null],"pageInfo":{"hasNextPage":false}}`, "NOT_FOUND", node},
+		"a null review, no error":   {`{"nodes":[null],"pageInfo":{"hasNextPage":false}}`, "", all},
 		"no reviews, and no error":  {`{"nodes":null,"pageInfo":{"hasNextPage":false}}`, "", all},
 	} {
 		t.Run(name, func(t *testing.T) {

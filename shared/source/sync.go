@@ -55,6 +55,7 @@ type syncRun struct {
 	onProgress func(Progress)
 	vain       time.Duration     // that questions whether items are deleted took, without an answer
 	exist      map[string][]byte // ids of items that the provider has said exist, by part; see keepAnswers
+	unsaid     map[string]bool   // parts whose Unsaid is not saved
 	turn       time.Duration     // see Syncer.Turn
 	waited     time.Duration     // until it had saved a page
 	begun      time.Time
@@ -95,7 +96,7 @@ func (s *Syncer) begin(ctx context.Context, teamID, id string, onProgress func(P
 	if err != nil {
 		return nil, err
 	}
-	r := &syncRun{Syncer: s, teamID: teamID, id: id, onProgress: onProgress, parts: map[string]partState{}, exist: map[string][]byte{}, begun: time.Now()}
+	r := &syncRun{Syncer: s, teamID: teamID, id: id, onProgress: onProgress, parts: map[string]partState{}, exist: map[string][]byte{}, unsaid: map[string]bool{}, begun: time.Now()}
 	var known bool
 	if r.Connection, known = s.Connections[sourceFrom(item).Provider]; !known {
 		return nil, &SyncError{Code: NoConnector, Detail: "This installation has no connector for this provider.", AllParts: true}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (r *syncRun) removeGone(ctx context.Context) error {
 	}
 	failed := map[string]bool{} // parts about which the provider could not be asked
 	err = r.removeUnseen(ctx, scanned, seen, failed)
-	if err = errors.Join(err, r.keepAnswers(context.WithoutCancel(ctx), 1)); err != nil {
+	if err = errors.Join(err, r.keepAnswers(context.WithoutCancel(ctx), 1), r.keepUnsaid(context.WithoutCancel(ctx))); err != nil {
 		return err
 	}
 	for _, part := range scanned {
@@ -59,8 +60,17 @@ func (r *syncRun) removeGone(ctx context.Context) error {
 	return nil
 }
 
-// removeUnseen calls removeIfGone with each item that was not seen.
+// removeUnseen calls removeIfGone with each item that was not seen. Those of which the provider did not say whether they are deleted come
+// last: questions that are in vain take a run all its time for them, which would never come to the others.
 func (r *syncRun) removeUnseen(ctx context.Context, scanned []string, seen map[uuid.UUID]bool, failed map[string]bool) error {
+	unsaid, last := map[string]int{}, map[int]document.Entry{}
+	for _, part := range scanned {
+		for _, uri := range r.parts[part].Unsaid {
+			if _, known := unsaid[uri]; !known {
+				unsaid[uri] = len(unsaid)
+			}
+		}
+	}
 	for _, space := range itemSpaces {
 		for e, err := range r.Documents.Items(ctx, r.teamID, r.id, space, false) {
 			if err != nil {
@@ -69,10 +79,49 @@ func (r *syncRun) removeUnseen(ctx context.Context, scanned []string, seen map[u
 			if id, err := uuid.Parse(e.ID); err != nil || seen[id] {
 				continue
 			}
+			if n, later := unsaid[e.URI]; later {
+				last[n] = e
+				continue
+			}
 			if err := r.removeIfGone(ctx, scanned, failed, e); err != nil {
 				return err
 			}
 		}
+	}
+	for _, n := range slices.Sorted(maps.Keys(last)) {
+		if err := r.removeIfGone(ctx, scanned, failed, last[n]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxUnsaid bounds partBody.Unsaid.
+const maxUnsaid = 50
+
+// noteSaid notes whether the provider has said if the item of uri is deleted. keepUnsaid saves that.
+func (r *syncRun) noteSaid(part, uri string, said bool) {
+	p := r.parts[part]
+	at := slices.Index(p.Unsaid, uri)
+	if at < 0 && said {
+		return
+	}
+	p.Unsaid = slices.DeleteFunc(slices.Clone(p.Unsaid), func(one string) bool { return one == uri })
+	if !said {
+		p.Unsaid = append(p.Unsaid, uri)
+		p.Unsaid = p.Unsaid[max(0, len(p.Unsaid)-maxUnsaid):]
+	}
+	r.parts[part], r.unsaid[part] = p, true
+}
+
+// keepUnsaid saves what noteSaid has noted.
+func (r *syncRun) keepUnsaid(ctx context.Context) error {
+	for _, part := range slices.Sorted(maps.Keys(r.unsaid)) {
+		p := r.parts[part]
+		if err := r.savePart(ctx, part, &p); err != nil {
+			return err
+		}
+		delete(r.unsaid, part)
 	}
 	return nil
 }
@@ -138,11 +187,13 @@ func (r *syncRun) removeIfGone(ctx context.Context, scanned []string, failed map
 		var failure *SyncError
 		if errors.As(err, &failure) && !failure.AllParts && failure.RetryAt.IsZero() {
 			r.vain += time.Since(begun)
+			r.noteSaid(part, e.URI, false)
 			return r.askAgain(ctx, part, failed, e.URI, failure)
 		}
 		if err != nil {
 			return err
 		}
+		r.noteSaid(part, e.URI, true)
 	}
 	if gone {
 		removed, err := r.Documents.Remove(ctx, r.teamID, r.id, e.URI, millisToTime(p.ScanStarted), "")

@@ -248,3 +248,33 @@ func TestADeadlineWhileDeletedItemsAreRemovedIsNoFailure(t *testing.T) {
 		})
 	}
 }
+
+// TestQuestionsThatAreNeverAnsweredKeepNoOtherItem: three of them take all the time that a run has for such questions.
+func TestQuestionsThatAreNeverAnsweredKeepNoOtherItem(t *testing.T) {
+	t.Parallel()
+	for _, deleted := range uris("a", 7) {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLibrary(t, newShelf())
+			l.mustSync()
+			l.shelf.parts["a"] = nil
+			l.shelf.ask = func(ctx context.Context) error {
+				if l.shelf.asked[len(l.shelf.asked)-1] == deleted {
+					return nil
+				}
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			for range 24 { // some full scans
+				l.clock.Advance(3 * time.Hour)
+				ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+				if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); err != nil && !errors.Is(err, source.ErrUnfinished) {
+					t.Fatal(err)
+				}
+				cancel()
+			}
+			if stored := l.items(); slices.Contains(stored, strings.TrimPrefix(deleted, "https://shelf.test/")) || len(stored) != 10 {
+				t.Errorf("without %s: %q", deleted, stored)
+			}
+		})
+	}
+}

@@ -45,7 +45,8 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 }
 
 func (p *partState) startFullScan(now int64) {
-	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy, Readers: p.Readers, Narrow: p.Narrow}
+	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy, Unsaid: p.Unsaid,
+		Readers: p.Readers, Narrow: p.Narrow}
 }
 
 // readAround reads a part to its end. When a page has records that fail for the first time, it notes them, and the page

@@ -160,6 +160,8 @@ type partBody struct {
 	Failed []string `json:"failed,omitempty"`
 	// FailedBy is the start of the first sync that found new ones, if none has read the part to its end since.
 	FailedBy int64 `json:"failedBy,omitempty"`
+	// Unsaid are the uris of items of which the provider did not say whether they are deleted, the latest last: the others are asked about first.
+	Unsaid []string `json:"unsaid,omitempty"`
 	// Readers are those that not all stored items have got yet; see SyncPage.Readers.
 	Readers *access.Names `json:"readers,omitempty"`
 	Narrow  bool          `json:"narrow,omitempty"`

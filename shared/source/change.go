@@ -324,7 +324,7 @@ func (s *Service) interrupt(ctx context.Context, u *update) ([]table.Op, *pendin
 	}
 	before := st.work(u.teamID, u.d.ID)
 	st.version++
-	st.Paused, st.NotBefore, st.Code, st.Detail = u.after.Paused, 0, "", ""
+	st.Paused, st.NotBefore, st.Limited, st.Code, st.Detail = u.after.Paused, 0, 0, "", ""
 	if st.due = s.now().UnixMilli(); st.due == before.At {
 		st.due++ // both pending keys contain the due time and must differ
 	}

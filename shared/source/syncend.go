@@ -63,12 +63,15 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 		now := r.now()
 		before := r.state.work(r.teamID, r.id)
 		next := r.state
-		next.Part, next.State, next.NotBefore = "", SyncWaiting, 0
+		next.Part, next.State, next.NotBefore, next.Limited = "", SyncWaiting, 0, 0
 		due := now.Add(r.SyncEvery)
 		switch {
 		case stop != nil && !stop.RetryAt.IsZero():
 			// The same sync resumes then, without reading its finished parts again.
-			due = now.Add(min(max(stop.RetryAt.Sub(now), time.Second), longestWait))
+			if !r.progressed {
+				next.Limited = r.state.Limited + 1
+			}
+			due = now.Add(r.limitedFor(stop.RetryAt.Sub(now), next.Limited))
 			next.NotBefore, next.Code, next.Detail = due.UnixMilli(), "", ""
 		case r.state.Code != "" && r.state.Code != ItemRejected:
 			next.Failures++
@@ -123,6 +126,13 @@ func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 			return Missing() // deleted during the sync
 		}
 	}
+}
+
+// limitedFor returns how long a sync waits when the provider asks for a wait, after inVain consecutive runs that read nothing. A provider
+// that asks for a second each time would get a request per second, so the wait doubles with each of these runs, up to SyncEvery.
+func (r *syncRun) limitedFor(asked time.Duration, inVain int) time.Duration {
+	asked = min(max(asked, time.Second), longestWait)
+	return max(asked, min(asked<<min(max(inVain-1, 0), 10), r.SyncEvery))
 }
 
 // statusUpdate returns the operation that records the result on the source.

@@ -48,6 +48,41 @@ func TestSyncsWaitForTheProvidersRateLimit(t *testing.T) {
 	}
 }
 
+// TestTheWaitForARateLimitGrows if the provider always names the same short one, and none of the runs after it reads anything.
+func TestTheWaitForARateLimitGrows(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	limited := func() error {
+		return &source.SyncError{Code: source.RateLimited, Detail: "Later.", RetryAt: l.clock.Now(), AllParts: true}
+	}
+	waits := func(at string, n int) (all []time.Duration) {
+		for range n {
+			l.shelf.at[at] = limited
+			l.mustSync()
+			wait := l.shown().Sync.Next.Sub(l.clock.Now())
+			l.clock.Advance(wait)
+			all = append(all, wait)
+		}
+		return all
+	}
+	const s = time.Second
+	if got := waits("a 3", 12); !slices.Equal(got, []time.Duration{s, s, 2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 512 * s, 15 * time.Minute}) {
+		t.Errorf("waits %v", got)
+	}
+	if got := waits("a 6", 3); !slices.Equal(got, []time.Duration{s, s, 2 * s}) { // it has read a page
+		t.Errorf("then %v", got)
+	}
+	paused := false
+	if _, err := l.syncer.Update(t.Context(), l.team, l.id, source.Change{Settings: source.NewSettings(map[string]any{"token": "new"}), Paused: &paused}); err != nil {
+		t.Fatal(err)
+	}
+	if got := waits("a 6", 2); !slices.Equal(got, []time.Duration{s, 2 * s}) {
+		t.Errorf("with a new token %v", got)
+	}
+	l.mustSync()
+	l.wantItems(everything...)
+}
+
 func TestTheSourceShowsFailuresOfTheProvider(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

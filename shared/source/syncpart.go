@@ -105,9 +105,12 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 		if len(page.Checkpoint) > MaxCheckpoint {
 			return fmt.Errorf("the checkpoint of %s has %d bytes", part, len(page.Checkpoint))
 		}
-		if !page.Last && passed.comesBack(page.Checkpoint) {
-			return &SyncError{Code: Unreadable, Detail: "The provider sent pages that lead back to an earlier one."}
+		trail := p.trailWith(page)
+		if !page.Last && passed.comesBack(page.Checkpoint) || trail.isCircle() {
+			p.Trail = nil // the next sync reads on, in case it is none
+			return cmp.Or(r.savePart(ctx, part, p), error(&SyncError{Code: Unreadable, Detail: "The provider sent pages that lead back to an earlier one."}))
 		}
+		p.Trail = trail
 		if err := r.takePage(ctx, access, part, p, page, t); err != nil {
 			return err
 		}

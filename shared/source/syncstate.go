@@ -157,6 +157,7 @@ type partBody struct {
 	LastReadBy      int64  `json:"readUntil,omitempty"`   // start time of the sync that last read it
 	PassedBy        int64  `json:"passedBy,omitempty"`    // start time of the sync that last went on without it; see endTurn
 	Listed          bool   `json:"listed,omitempty"`      // PartList named it
+	Trail           *trail `json:"trail,omitempty"`       // of the pages of the running reading
 	// Failed are the uris of what could not be read, the latest last; see Access.Try.
 	Failed []string `json:"failed,omitempty"`
 	// FailedBy is the start of the first sync that found new ones, if none has read the part to its end since.

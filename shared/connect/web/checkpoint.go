@@ -19,6 +19,10 @@ const (
 	keptGone  = 30 * 24 * time.Hour // for which a page is in checkpoint.Gone that is not listed any more
 	shortFor  = 20 * time.Hour      // between the first look that finds a sitemap short and the one that is believed
 	missedFor = 30 * 24 * time.Hour // for which what changed is read again while a sitemap cannot be read
+	lostFor   = 14 * 24 * time.Hour // for which a sitemap of an index is missing before it counts as gone
+	lostLooks = 5                   // that find it missing, at least so many
+	lookEvery = 20 * time.Hour      // between two looks that count
+	maxLost   = 50                  // sitemaps in checkpoint.Lost; of more, later readings note the rest
 )
 
 // checkpoint is the checkpoint of a source.
@@ -40,6 +44,8 @@ type checkpoint struct {
 	// once because that may pass soon.
 	Missed  bool `json:"missed,omitempty"`
 	Retried bool `json:"retried,omitempty"`
+	// Lost are the sitemaps of the index that are missing, by the hash of the URL.
+	Lost map[uint32]lostSitemap `json:"lost,omitempty"`
 	// Before is the Since of the readings before a full scan.
 	Before time.Time `json:"before,omitzero"`
 }
@@ -49,6 +55,29 @@ type lengths struct {
 	Named int       `json:"named,omitempty"` // pages that the sitemap named when it was last believed
 	Few   int       `json:"few,omitempty"`   // pages that it names since Short
 	Short time.Time `json:"short,omitzero"`  // the first look that found it short
+}
+
+// lostSitemap says since when a sitemap is missing.
+type lostSitemap struct {
+	First  int64 `json:"first"` // the first look that found it so, in Unix seconds
+	Latest int64 `json:"latest"`
+	Looks  int   `json:"looks"` // up to the latest
+}
+
+// again returns l after another look that found the sitemap missing. The zero lostSitemap is of one that was not.
+func (l lostSitemap) again(at time.Time) lostSitemap {
+	switch since := at.Sub(time.Unix(l.Latest, 0)); {
+	case l.Looks == 0 || since < 0: // for the first time, or the clock was ahead then
+		return lostSitemap{at.Unix(), at.Unix(), 1}
+	case since < lookEvery:
+		return l
+	}
+	return lostSitemap{l.First, at.Unix(), min(l.Looks+1, lostLooks)}
+}
+
+// isGone reports whether the site has given the sitemap up, so that the pages that it named are gone unless another one names them.
+func (l lostSitemap) isGone() bool {
+	return l.Looks >= lostLooks && time.Unix(l.Latest, 0).Sub(time.Unix(l.First, 0)) >= lostFor
 }
 
 // look notes how many pages the sitemap names at a time, and reports whether it may be believed that the others are gone.
@@ -94,7 +123,7 @@ func (p checkpoint) end() checkpoint {
 	gone := maps.Clone(p.Gone)
 	maps.DeleteFunc(gone, func(_ uint32, at int64) bool { return time.Unix(at, 0).Add(keptGone).Before(p.Begun) })
 	// A day earlier, because the times of sitemaps are rarely exact.
-	next := checkpoint{Since: p.Begun.Add(-24 * time.Hour), Again: p.Failed, Gone: gone, lengths: p.lengths}
+	next := checkpoint{Since: p.Begun.Add(-24 * time.Hour), Again: p.Failed, Gone: gone, Lost: p.Lost, lengths: p.lengths}
 	from := cmp.Or(p.Since, p.Before)
 	switch {
 	case p.failsMuch():

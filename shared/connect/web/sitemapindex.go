@@ -18,7 +18,8 @@ import (
 const failFor = time.Minute
 
 // sitemap returns the pages of a sitemap or of an index of sitemaps, sorted by URL, each once. It
-// leaves out pages of other hosts, as the protocol requires. Sitemaps of an index that cannot be read are in v.missed. The first that may be
+// leaves out pages of other hosts, as the protocol requires. Sitemaps of an index that cannot be read are in v.missed, or in v.gone if they
+// have been missing for long. The first that may be
 // readable soon is an error, with v.endsFirst, unless v.retried is set.
 func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	home, err := url.Parse(address)
@@ -29,6 +30,12 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	sitemaps, err := v.index(ctx, list)
 	if err != nil {
 		return nil, err
+	}
+	v.stillLost = map[uint32]lostSitemap{}
+	for _, u := range sitemaps {
+		if l, known := v.lost[hashOf(u.String())]; known {
+			v.stillLost[hashOf(u.String())] = l
+		}
 	}
 	var failing time.Duration // time that sitemaps took that may be readable soon
 	for _, u := range v.rotated(sitemaps) {
@@ -46,6 +53,10 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 		})
 		var failed *source.SyncError
 		switch {
+		case err == nil:
+			delete(v.stillLost, hashOf(u.String()))
+		case errors.As(err, &failed) && failed.Code == source.NotThere && v.isGone(u):
+			v.gone = append(v.gone, missedSitemap{startOf(u.String()), failed})
 		case errors.As(err, &failed) && !list.isTooLong() && ctx.Err() == nil:
 			v.missed = append(v.missed, missedSitemap{startOf(u.String()), failed})
 			if mayPass(failed) {
@@ -54,7 +65,7 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 					return nil, failed
 				}
 			}
-		case err != nil:
+		default:
 			return nil, err
 		}
 	}
@@ -67,6 +78,16 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	}
 	slices.SortFunc(list.pages, func(a, b listed) int { return strings.Compare(a.url, b.url) })
 	return list.pages, nil
+}
+
+// isGone notes that a sitemap of the index is missing, and reports whether it counts as gone.
+func (v *visit) isGone(u *url.URL) bool {
+	key := hashOf(u.String())
+	if _, known := v.stillLost[key]; !known && len(v.stillLost) >= maxLost {
+		return false
+	}
+	v.stillLost[key] = v.lost[key].again(v.Now())
+	return v.stillLost[key].isGone()
 }
 
 // rotated returns the sitemaps of an index from another one on at each look, so that those behind many that never answer are read too.
@@ -116,6 +137,15 @@ func (v *visit) missedNotice() *source.SyncError {
 	}
 	return &source.SyncError{Code: first.why.Code, Cause: first.why,
 		Detail: fmt.Sprintf(which, first.url) + ", so no page is taken for removed. " + first.why.Detail}
+}
+
+// goneNotice returns the warning about the sitemaps that count as gone, or nil.
+func (v *visit) goneNotice() *source.SyncError {
+	if len(v.gone) == 0 {
+		return nil
+	}
+	return &source.SyncError{Code: source.NotThere, Cause: v.gone[0].why, Detail: fmt.Sprintf(
+		"The sitemap %s, which the index names, has been missing for two weeks. Pages that no other sitemap names are removed.", v.gone[0].url)}
 }
 
 // mayPass reports whether a sitemap that could not be read may be readable soon.

@@ -152,6 +152,58 @@ func TestASitemapThatIsAlwaysMissingHasNotAllReadAgain(t *testing.T) {
 	}
 }
 
+// TestASitemapThatIsMissingForTwoWeeksCountsAsGone: the pages that it alone named are removed. It need not be so at each look.
+func TestASitemapThatIsMissingForTwoWeeksCountsAsGone(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	missing, down := answer{http.StatusGone, ""}, answer{http.StatusForbidden, ""}
+	for name, tt := range map[string]struct {
+		looks []answer // of a day each; zero: it is there
+		gone  bool
+	}{
+		"always":           {slices.Repeat([]answer{missing}, 16), true},
+		"at some looks":    {append(slices.Repeat([]answer{missing, down}, 8), missing), true},
+		"for ten days":     {slices.Repeat([]answer{missing}, 11), false},
+		"and back once":    {append(append(slices.Repeat([]answer{missing}, 10), answer{}), slices.Repeat([]answer{missing}, 10)...), false},
+		"now as forbidden": {append(slices.Repeat([]answer{missing}, 16), down), false},
+		"after a pause":    {[]answer{missing, missing}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t, map[string]answer{})
+			urls := r.articles(20)
+			clock := now
+			r.c.Now = func() time.Time { return clock }
+			settings := source.NewSettings(map[string]any{"sitemap": r.url + "/index.xml"})
+			r.pages["/first.xml"], r.pages["/second.xml"] = sitemap(urls[:19]...), sitemap(urls[19:]...)
+			r.pages["/index.xml"] = indexOf(r.url+"/second.xml", r.url+"/first.xml")
+			_, at, err := r.read(settings, nil)
+			var got result
+			for _, look := range tt.looks {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if clock = clock.Add(day); name == "after a pause" {
+					clock = clock.Add(30 * day)
+				}
+				r.pages["/second.xml"] = look
+				if look.status == 0 {
+					r.pages["/second.xml"] = sitemap(urls[19:]...)
+				}
+				r.before = at // each is a full scan
+				got, at, err = r.read(settings, nil)
+			}
+			if err != nil || got.exact != tt.gone || len(got.items) != 19 || !strings.Contains(got.notice, "/second.xml") || strings.Contains(got.notice, "two weeks") != tt.gone {
+				t.Errorf("%+v %v", got, err)
+			}
+			r.pages["/second.xml"], r.before = sitemap(urls[19:]...), nil
+			if got, _, err = r.read(settings, at); err != nil || got.notice != "" || !slices.Contains(got.items, "/19") {
+				t.Errorf("back: %+v %v", got, err)
+			}
+		})
+	}
+}
+
 // TestASitemapThatIsMissingForAPartOfAFullScan: what it names before the page that was read last was not listed.
 func TestASitemapThatIsMissingForAPartOfAFullScan(t *testing.T) {
 	t.Parallel()

@@ -75,10 +75,11 @@ func (c *Connector) Read(ctx context.Context, a source.Access, _ string, at []by
 			if err := source.DecodeCheckpoint(a.Before, &before); err != nil {
 				return err
 			}
-			p.Gone, p.lengths, p.Before, p.Again = before.Gone, before.lengths, before.Since, before.Again
+			p.Gone, p.lengths, p.Lost, p.Before, p.Again = before.Gone, before.lengths, before.Lost, before.Since, before.Again
 		}
-		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a, retried: p.Retried}
+		v := &visit{Connector: c, sites: map[string]*site{}, maxSitemap: maxSitemap, access: a, retried: p.Retried, lost: p.Lost}
 		all, err := v.list(ctx, a.Settings)
+		p.Lost = v.stillLost
 		if v.endsFirst {
 			p.Retried = true
 			if !page(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p)}) {
@@ -107,7 +108,10 @@ type visit struct {
 	retried    bool // checkpoint.Retried
 	endsFirst  bool // a sitemap may be readable soon, and retried is not set
 	missed     []missedSitemap
-	stored     map[string]bool // which of the pages before known are stored
+	gone       []missedSitemap        // that count as gone
+	lost       map[uint32]lostSitemap // those that were missing before, by the hash of the URL
+	stillLost  map[uint32]lostSitemap // and those that still are, or of which that is not known
+	stored     map[string]bool        // which of the pages before known are stored
 	known      int
 }
 
@@ -136,7 +140,7 @@ func wellFormed(address string) string {
 func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func(source.SyncPage) bool) error {
 	next := after(all, p.Last)
 	for {
-		page := source.SyncPage{Notice: cmp.Or(v.missedNotice(), p.doubt())}
+		page := source.SyncPage{Notice: cmp.Or(v.missedNotice(), p.doubt(), v.goneNotice())}
 		begun := v.Now()
 		for ; next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage && v.Now().Sub(begun) < source.LongPage; p.Last, next = all[next].url, next+1 {
 			one := all[next]

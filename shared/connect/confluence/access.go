@@ -122,7 +122,7 @@ func (r *reading) eachByID(ctx context.Context, ids []id) (all []content, err er
 			return nil, err
 		}
 		for _, p := range found {
-			r.learn(p)
+			r.learnReaders(p)
 		}
 		all = append(all, found...)
 	}
@@ -159,7 +159,7 @@ func (r *reading) byID(ctx context.Context, ids []id) ([]content, error) {
 }
 
 // prepare reads what audience needs: the permissions of the space, and the restrictions
-// of the pages and of those above them.
+// of the pages and of those above them. Nobody reads a page of which Confluence does not say what it is below.
 func (r *reading) prepare(ctx context.Context, found []content, about map[id]content) error {
 	r.Ctx = ctx
 	if err := r.readSpaceReaders(ctx); err != nil {
@@ -176,7 +176,7 @@ func (r *reading) prepare(ctx context.Context, found []content, about map[id]con
 		found = slices.Collect(maps.Values(about))
 	}
 	for _, p := range found {
-		r.learn(p)
+		r.learnReaders(p)
 		add(p)
 		for _, above := range p.Ancestors {
 			add(above)
@@ -211,9 +211,17 @@ func (r *reading) prepare(ctx context.Context, found []content, about map[id]con
 	return first
 }
 
-// learn remembers the restrictions that came with a page.
+// learnReaders remembers what came with a page about who may read it.
+func (r *reading) learnReaders(p content) {
+	if p.Ancestors == nil { // not told; those of a page at the top are an empty list
+		r.closePage(p.ID)
+	}
+	r.learn(p)
+}
+
+// learn remembers the restrictions that came with a page, unless its readers could not be read.
 func (r *reading) learn(p content) {
-	if p.Restrictions != nil && p.Restrictions.Read != nil && p.Restrictions.Read.isComplete() {
+	if !r.private[p.ID] && p.Restrictions != nil && p.Restrictions.Read != nil && p.Restrictions.Read.isComplete() {
 		r.restricted[p.ID] = r.audienceOf(p.Restrictions.Read)
 	}
 }

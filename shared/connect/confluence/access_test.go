@@ -1,9 +1,11 @@
 package confluence_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/connect/confluence/confluencetest"
 	"docent/shared/source"
@@ -21,6 +23,7 @@ func TestRestrictionsThatAreNotToldOpenNothing(t *testing.T) {
 		"told by a request of their own": {func(p *confluencetest.Page) { p.Sparse, p.Groups = true, []string{"hr"} }, 1, []string{"hr"}, ""},
 		"none, by a request of its own":  {func(p *confluencetest.Page) { p.Sparse = true }, 1, []string{"everyone"}, ""},
 		"never told":                     {func(p *confluencetest.Page) { p.Sparse, p.Silent = true, true }, 2, nil, source.ItemRejected},
+		"not told what it is below":      {func(p *confluencetest.Page) { p.Parent, p.Lost = 2, true }, 1, nil, source.ItemRejected},
 		"only users that are not shown":  {func(p *confluencetest.Page) { p.Unseen = 2 }, 1, nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,4 +53,38 @@ func TestRestrictionsThatAreNotToldOpenNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAPageOfWhichItIsNotToldWhatItIsBelowIsReadByNobody: a page above it may be restricted. That holds for what is on it, and until it is told.
+func TestAPageOfWhichItIsNotToldWhatItIsBelowIsReadByNobody(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, cloud bool) {
+		s := newSite(t, cloud, nil)
+		above, below := page(1, "Staff"), page(2, "Plans")
+		above.Groups, below.Parent, below.Lost = []string{"hr"}, 1, true
+		s.Put(above)
+		s.Put(below)
+		s.Put(comment(3, 2))
+		readers := func() (groups []string) {
+			for uri, i := range s.Items() {
+				if i.Title != "Staff" {
+					groups = append(groups, fmt.Sprint(strings.Contains(uri, "#comment-"), i.Access.Names().Groups))
+				}
+			}
+			slices.Sort(groups)
+			return groups
+		}
+		for range 3 {
+			s.syncAfter(16*time.Minute, source.ItemRejected, "who may read it")
+			if got := readers(); !slices.Equal(got, []string{"false []", "true []"}) {
+				t.Fatalf("read by %q", got)
+			}
+		}
+		below.Lost = false
+		s.Put(below)
+		s.syncAfter(16*time.Minute, "", "")
+		if got := readers(); !slices.Equal(got, []string{"false [hr]", "true [hr]"}) {
+			t.Errorf("then read by %q", got)
+		}
+	})
 }

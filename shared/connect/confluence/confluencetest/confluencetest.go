@@ -43,6 +43,7 @@ type Page struct {
 	Unseen  int  // users who may read it too, whom the account may not see
 	Sparse  bool // searches do not return who may read it
 	Silent  bool // nor does a request for that
+	Lost    bool // no reply says what it is below
 	Trashed bool
 	Missed  bool // the search does not find it
 	Hidden  bool // the account may not view it
@@ -237,7 +238,9 @@ func (s *Server) content(r *http.Request, p *Page) map[string]any {
 		for up := s.Pages[p.Parent]; up != nil; up = s.Pages[up.Parent] {
 			above = append([]any{map[string]any{"id": strconv.Itoa(up.ID), "type": "page", "status": status(up), "title": up.Title}}, above...)
 		}
-		c["ancestors"] = above
+		if !p.Lost {
+			c["ancestors"] = above
+		}
 	}
 	if on := s.Pages[p.On]; on != nil && atlassiantest.Expanded(r, "container") {
 		c["container"] = map[string]any{"id": json.Number(strconv.Itoa(on.ID)), "type": "page", "title": on.Title}

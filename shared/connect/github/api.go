@@ -99,6 +99,7 @@ func (s *session) once(ctx context.Context, path, accept, etag string, v any) (n
 	} else if err = json.NewDecoder(reply.Body).Decode(v); errors.Is(err, io.EOF) {
 		err = nil // no body
 	}
+	s.more = strings.Contains(reply.Header.Get("Link"), `rel="next"`)
 	return reply.Header.Get("ETag"), false, err
 }
 

@@ -112,6 +112,7 @@ type session struct {
 	html       string // URL of its pages, with a slash at the end
 	branch     string // in the URIs of files
 	anonymous  bool   // there is no token
+	more       bool   // the last reply of a list has a next page
 	access     source.Access
 }
 

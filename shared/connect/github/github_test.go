@@ -345,3 +345,43 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 		t.Errorf("reached: %q", requests)
 	}
 }
+
+// TestAShortPageOfRecordsIsNotTheLastOne if it has a next one: GitHub leaves records that it hides out of the pages that they are on.
+func TestAShortPageOfRecordsIsNotTheLastOne(t *testing.T) {
+	t.Parallel()
+	for name, spam := range map[string]func(n int) bool{
+		"one a page":  func(n int) bool { return n%100 == 50 },
+		"whole pages": func(n int) bool { return n >= 100 && n < 300 },
+		"none":        func(int) bool { return false },
+	} {
+		for sameTime, step := range map[string]time.Duration{"at different times": time.Second, "at the same time": 0} {
+			t.Run(name+", "+sameTime, func(t *testing.T) {
+				t.Parallel()
+				r := read(t)
+				want := 0
+				r.put(func(x *githubtest.Repository) {
+					for n := range 450 {
+						i := r.server.NewIssue("acme/api", n+1, "An issue")
+						i.UpdatedAt = now.Add(-time.Hour).Add(time.Duration(n) * step)
+						if i.Spam = spam(n); !i.Spam {
+							want++
+						}
+						x.Issues = append(x.Issues, i)
+					}
+				})
+				seen := map[string]bool{}
+				for page, err := range r.c.Read(t.Context(), r.access, "acme/api issues", nil) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, i := range page.Items {
+						seen[i.URI] = true
+					}
+				}
+				if len(seen) != want {
+					t.Errorf("%d of %d", len(seen), want)
+				}
+			})
+		}
+	}
+}

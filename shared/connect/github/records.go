@@ -61,7 +61,7 @@ func (s *session) readRecords(ctx context.Context, kind string, p checkpoint, yi
 				last = r.changed()
 			}
 		}
-		full := len(records) >= perPage
+		full := len(records) >= perPage || s.more // GitHub hides spam, so that a page with a next one may be short, or empty
 		switch {
 		case full && last.Equal(p.Since):
 			p.Page = max(p.Page, 1) + 1 // more records of one time than a page has

@@ -48,6 +48,7 @@ type Issue struct {
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
 	ClosedAt  *time.Time `json:"closed_at"`
+	Spam      bool       `json:"-"` // lists leave it out of their pages, which are shorter then
 	Pull      *Pull      `json:"pull_request,omitempty"`
 	recorded  json.RawMessage
 }
@@ -101,9 +102,11 @@ func New(t testing.TB) *Server {
 		mux.HandleFunc("GET /api/v3/repos/{owner}/{name}"+pattern, func(w http.ResponseWriter, q *http.Request) { s.serve(w, q, h) })
 	}
 	at("", s.repository)
-	at("/issues", func(r *Repository, w http.ResponseWriter, q *http.Request) { list(w, q, r.Issues, issueTime) })
-	at("/issues/comments", func(r *Repository, w http.ResponseWriter, q *http.Request) { list(w, q, r.Comments, commentTime) })
-	at("/pulls/comments", func(r *Repository, w http.ResponseWriter, q *http.Request) { list(w, q, r.Reviews, commentTime) })
+	at("/issues", func(r *Repository, w http.ResponseWriter, q *http.Request) {
+		list(w, q, r.Issues, issueTime, func(i Issue) bool { return i.Spam })
+	})
+	at("/issues/comments", func(r *Repository, w http.ResponseWriter, q *http.Request) { list(w, q, r.Comments, commentTime, nil) })
+	at("/pulls/comments", func(r *Repository, w http.ResponseWriter, q *http.Request) { list(w, q, r.Reviews, commentTime, nil) })
 	at("/issues/{number}", func(r *Repository, w http.ResponseWriter, q *http.Request) {
 		one(w, r.Issues, func(i Issue) bool { return strconv.Itoa(i.Number) == q.PathValue("number") })
 	})
@@ -236,8 +239,8 @@ func answer(w http.ResponseWriter, v any) {
 func issueTime(i Issue) time.Time     { return i.UpdatedAt }
 func commentTime(c Comment) time.Time { return c.UpdatedAt }
 
-// list replies with a page of the records changed since a time, oldest change first.
-func list[T any](w http.ResponseWriter, q *http.Request, all []T, at func(T) time.Time) {
+// list replies with a page of the records changed since a time, oldest change first, without those that are spam.
+func list[T any](w http.ResponseWriter, q *http.Request, all []T, at func(T) time.Time, spam func(T) bool) {
 	query := q.URL.Query()
 	since, _ := time.Parse(time.RFC3339, query.Get("since"))
 	size, _ := strconv.Atoi(cmp.Or(query.Get("per_page"), "30"))
@@ -259,7 +262,11 @@ func list[T any](w http.ResponseWriter, q *http.Request, all []T, at func(T) tim
 		query.Set("page", strconv.Itoa(page+1))
 		w.Header().Set("Link", fmt.Sprintf(`<https://%s%s?%s>; rel="next"`, q.Host, q.URL.Path, query.Encode()))
 	}
-	answer(w, matching[begin:end])
+	some := slices.Clone(matching[begin:end])
+	if spam != nil {
+		some = slices.DeleteFunc(some, spam)
+	}
+	answer(w, append([]T{}, some...)) // never null
 }
 
 func one[T any](w http.ResponseWriter, all []T, is func(T) bool) {

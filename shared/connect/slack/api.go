@@ -195,7 +195,7 @@ func (r *reading) readUsers(ctx context.Context) error {
 		r.known = known
 		return nil
 	}
-	d := directory{map[string]string{}, map[string]string{}, r.Now()}
+	d := directory{map[string]string{}, map[string]string{}, map[string]bool{}, r.Now()}
 	for cursor := ""; ; {
 		reply, err := call[usersReply](ctx, r, "users.list?"+url.Values{"limit": {"1000"}, "cursor": {cursor}}.Encode())
 		if err != nil {
@@ -203,6 +203,9 @@ func (r *reading) readUsers(ctx context.Context) error {
 		}
 		for _, u := range reply.Members {
 			d.names[u.ID], d.emails[u.ID] = u.name(), u.Profile.Email
+			if u.Deleted {
+				d.deleted[u.ID] = true
+			}
 		}
 		if err := reply.advances(cursor); err != nil {
 			return err

@@ -46,6 +46,7 @@ type channel struct {
 type user struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
+	Deleted bool   `json:"deleted"` // deactivated
 	Profile struct {
 		DisplayName string `json:"display_name"`
 		RealName    string `json:"real_name"`

@@ -46,6 +46,7 @@ type Connector struct {
 // directory has the users of a workspace, by id.
 type directory struct {
 	names, emails map[string]string
+	deleted       map[string]bool // deactivated ones, who may still be listed as members of a channel
 	read          time.Time
 }
 
@@ -315,6 +316,9 @@ func (r *reading) readReaders(ctx context.Context, p *checkpoint) (changed bool,
 			return false, err
 		}
 		for _, id := range reply.Members {
+			if r.known.deleted[id] {
+				continue
+			}
 			if email := r.known.emails[id]; email != "" {
 				rule.Users = append(rule.Users, email)
 			} else {

@@ -152,6 +152,25 @@ func TestReadingContinuesAfterEachCall(t *testing.T) {
 	t.Logf("%d kills", kills)
 }
 
+// TestDeactivatedMembersOfAPrivateChannelDoNotReadIt: Slack may still list them as members.
+func TestDeactivatedMembersOfAPrivateChannelDoNotReadIt(t *testing.T) {
+	t.Parallel()
+	s, c, a := workspace(t)
+	s.Channels[ops].Private, s.Channels[ops].Member = true, true
+	s.Channels[ops].Members = []string{"U1", "U2"}
+	s.Emails["U2"], s.Former = "bob@acme.test", []string{"U2"}
+	for page, err := range c.Read(t.Context(), a, ops, nil) {
+		if err != nil || page.Notice != nil {
+			t.Fatal(page.Notice, err)
+		}
+		for _, i := range page.Items {
+			if i.Access == nil || !slices.Equal(i.Access.Users, []string{"ada@acme.test"}) {
+				t.Errorf("%s: %+v", i.Title, i.Access)
+			}
+		}
+	}
+}
+
 func TestPrivateChannelsCarryTheirMembers(t *testing.T) {
 	t.Parallel()
 	s, c, a := workspace(t)

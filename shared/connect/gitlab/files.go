@@ -50,9 +50,13 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 	return s.readChanges(ctx, p, readers, yield)
 }
 
-// head returns the last commit of the default branch, or "" of an empty repository.
+// head returns the last commit of the default branch, or "" of an empty repository. A full scan of that removes all files, so other reasons
+// for which GitLab has no commit are errors.
 func (s *session) head(ctx context.Context) (string, error) {
 	if s.about.Branch == "" {
+		if s.about.hasCommits() {
+			return "", &source.SyncError{Code: source.Unauthorized, Detail: "GitLab does not say what the default branch of " + s.project + " is. The access token needs the role Reporter there."}
+		}
 		return "", nil
 	}
 	commit, _, err := rest.Get[struct {
@@ -60,12 +64,26 @@ func (s *session) head(ctx context.Context) (string, error) {
 	}](ctx, s.api, "/repository/commits/"+url.PathEscape(s.about.Branch)+"?stats=false")
 	var failed *source.SyncError
 	if errors.As(err, &failed) && failed.Code == source.NotThere {
-		return "", nil // the project can be read, so there is no commit yet
+		return "", s.checkEmpty(ctx)
 	}
 	if err == nil && (len(commit.ID) < 40 || strings.Trim(commit.ID, "0123456789abcdef") != "") {
 		err = &source.SyncError{Code: source.Unreadable, Detail: "GitLab returned no commit."}
 	}
 	return commit.ID, err
+}
+
+// hasCommits reports whether GitLab says that the repository is not empty.
+func (b *about) hasCommits() bool { return b.Empty != nil && !*b.Empty }
+
+// checkEmpty asks for the project, because the default branch may have been replaced since that was done, and returns an error unless it may
+// be that there is no commit yet.
+func (s *session) checkEmpty(ctx context.Context) error {
+	now, _, err := rest.Get[about](ctx, s.api, "")
+	if err == nil && (now.hasCommits() || now.Branch != s.about.Branch) {
+		s.forget()
+		err = &source.SyncError{Code: source.Unreadable, Detail: "GitLab does not return the last commit of " + s.project + "."}
+	}
+	return err
 }
 
 // blob returns the URI of a file.

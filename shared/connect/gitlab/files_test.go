@@ -63,6 +63,48 @@ func TestFilesAndTheirChanges(t *testing.T) {
 	}
 }
 
+// TestFilesStayWhenNoCommitCanBeRead: only a repository that GitLab says is empty has none.
+func TestFilesStayWhenNoCommitCanBeRead(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change, back func(p *gitlabtest.Project)
+		code         string
+	}{
+		"the token may not read it":    {func(p *gitlabtest.Project) { p.NoCode = true }, func(p *gitlabtest.Project) { p.NoCode = false }, source.Unauthorized},
+		"the repository is broken":     {func(p *gitlabtest.Project) { p.Broken = true }, func(p *gitlabtest.Project) { p.Broken = false }, source.Unreadable},
+		"the branch was just replaced": {func(p *gitlabtest.Project) { p.Branch = "trunk" }, func(*gitlabtest.Project) {}, source.Unreadable},
+	} {
+		for kind, whole := range map[string]bool{"full scan": true, "changes": false} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				t.Parallel()
+				r := read(t)
+				r.commit(map[string]string{"README.md": "# Read me\n\nText."})
+				_, _, end := r.must("files", nil)
+				at := end.Checkpoint
+				if whole {
+					at = nil
+				}
+				if r.put(tt.change); tt.code == source.Unauthorized {
+					r.later() // else the project is remembered
+				}
+				_, _, _, err := r.part("files", at)
+				var failed *source.SyncError
+				if kind == "changes" && errors.Is(err, source.ErrFullScanNeeded) {
+					_, _, _, err = r.part("files", nil)
+				}
+				if !errors.As(err, &failed) || failed.Code != tt.code {
+					t.Fatalf("%v", err)
+				}
+				r.put(tt.back)
+				r.later()
+				if uris, _, end := r.must("files", nil); len(uris) != 1 || !end.Exact {
+					t.Errorf("then %q", uris)
+				}
+			})
+		}
+	}
+}
+
 func TestManyChangedFilesAreReadFromAnArchive(t *testing.T) {
 	t.Parallel()
 	r := read(t)

@@ -21,6 +21,7 @@ import (
 type about struct {
 	Path       string `json:"path_with_namespace"`
 	Branch     string `json:"default_branch"`
+	Empty      *bool  `json:"empty_repo"` // nil: not told
 	Visibility string `json:"visibility"`
 	Issues     string `json:"issues_access_level"`
 	Merges     string `json:"merge_requests_access_level"`
@@ -92,6 +93,13 @@ func (s *session) remember(b *about) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last = remembered{s.key, s.Now().Add(memberTime), b}
+}
+
+// forget has the project looked up again.
+func (s *session) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = remembered{}
 }
 
 // members returns the active members of the project.

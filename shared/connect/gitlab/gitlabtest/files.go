@@ -22,7 +22,7 @@ func sha(parts ...any) string {
 
 // commit returns the commit of a name, which is the default branch or a hash.
 func (p *Project) commit(ref string) (Commit, string, bool) {
-	for n := len(p.Commits) - 1; n >= 0; n-- {
+	for n := len(p.Commits) - 1; n >= 0 && !p.Broken; n-- {
 		name := sha(p.ID, n, p.Commits[n].Files)
 		if ref == name || ref == p.Branch {
 			return p.Commits[n], name, true

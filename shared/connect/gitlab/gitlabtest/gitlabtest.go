@@ -48,6 +48,8 @@ type Project struct {
 	MergeRequests []Record
 	Wiki          []WikiPage
 	Commits       []Commit // the last one is the head of Branch
+	NoCode        bool     // the token may not read the repository
+	Broken        bool     // no commit can be read
 	Missing       bool     // it is no longer visible
 }
 

@@ -9,7 +9,7 @@ import (
 
 func describe(p *Project, w http.ResponseWriter, q *http.Request) {
 	about := map[string]any{"id": p.ID, "path_with_namespace": p.Path}
-	if len(p.Commits) > 0 {
+	if len(p.Commits) > 0 && !p.NoCode {
 		about["default_branch"] = p.Branch
 	} else {
 		about["default_branch"] = nil

@@ -25,23 +25,25 @@ const (
 // false, and then returns source.ErrStopped. item returns the item of a file, or nil.
 // Its other errors are *source.SyncError.
 func Archive(body io.ReadCloser, skip int, item func(name string, text []byte) *source.Item, page func(items []source.Item, skip int, last bool) bool) error {
+	return bounded(maxArchive, body, skip, item, page)
+}
+
+// bounded is Archive with a bound of the unpacked bytes.
+func bounded(most int64, body io.ReadCloser, skip int, item func(name string, text []byte) *source.Item, page func(items []source.Item, skip int, last bool) bool) error {
 	unpacked, err := gzip.NewReader(steady{body})
 	if err != nil {
-		return broken(err)
+		return cutOff(err, false)
 	}
-	limited := &io.LimitedReader{R: unpacked, N: maxArchive}
+	limited := &io.LimitedReader{R: unpacked, N: most}
 	archive := tar.NewReader(limited)
 	var items []source.Item
 	for n := 0; ; n++ {
 		h, err := archive.Next()
-		if errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) && limited.N > 0 { // else more may follow
 			break
 		}
 		if err != nil || n == maxEntries {
-			if limited.N <= 0 || n == maxEntries {
-				return &source.SyncError{Code: source.TooLarge, Detail: "The repository has more files than the limit."}
-			}
-			return broken(err)
+			return cutOff(err, limited.N <= 0 || n == maxEntries)
 		}
 		_, name, _ := strings.Cut(h.Name, "/") // without the folder named after the commit
 		if h.Typeflag != tar.TypeReg || !Wanted(name, h.Size) {
@@ -52,7 +54,7 @@ func Archive(body io.ReadCloser, skip int, item func(name string, text []byte) *
 		}
 		text, err := io.ReadAll(archive)
 		if err != nil {
-			return broken(err)
+			return cutOff(err, limited.N <= 0)
 		}
 		if i := item(name, text); i != nil {
 			items = append(items, *i)
@@ -79,6 +81,10 @@ func (s steady) Read(p []byte) (int, error) {
 	return s.ReadCloser.Read(p)
 }
 
-func broken(err error) error {
+// cutOff returns the failure for an archive that could not be read to its end.
+func cutOff(err error, byLimit bool) error {
+	if byLimit {
+		return &source.SyncError{Code: source.TooLarge, Detail: "The repository has more files than the limit.", Cause: err}
+	}
 	return &source.SyncError{Code: source.Unreadable, Detail: "The archive of the repository was cut off.", Cause: err}
 }

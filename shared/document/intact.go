@@ -23,6 +23,12 @@ func (s *Service) stays(ctx context.Context, teamID string, in Input, old curren
 		return false, err
 	case in.KeepContent && old.extracting && failure != codeInternal:
 		return true, nil // reading the same file again would fail as it did
+	case failure != "" && in.KeepContent && old.extracting:
+		kept, err := s.hasOriginal(ctx, old.Original)
+		if err == nil && !kept {
+			err = Damaged(errors.New("the file to keep is lost")) // the caller gets it again, or it would fail at each put
+		}
+		return false, err
 	case failure != "":
 		return false, nil
 	}

@@ -183,6 +183,39 @@ func TestTheFileOfAnItemIsNotNeededOnceItsTextIsStored(t *testing.T) {
 	}
 }
 
+// TestAnItemWhoseFileIsLostBeforeItIsReadNeedsTheFileAgain: with what is left of it, reading it would fail for ever.
+func TestAnItemWhoseFileIsLostBeforeItIsReadNeedsTheFileAgain(t *testing.T) {
+	t.Parallel()
+	for _, lost := range []bool{true, false} {
+		h := newFixture(t)
+		in, f := h.item("file", "", h.clock.Now()), h.file("file", "its text")
+		in.MediaType, in.File = f.MediaType, f.File
+		w, _ := h.worker()
+		id, _ := h.put(in)
+		if lost {
+			h.replaceFile(id, "")
+		}
+		_, all := h.pending()
+		for _, work := range all {
+			if err := h.extractor().GiveUp(t.Context(), work); err != nil {
+				t.Fatal(err)
+			}
+		}
+		keeping := in
+		keeping.File, keeping.KeepContent = nil, true
+		if _, _, err := h.Put(t.Context(), teamID, keeping); apierr.IsCode(err, apierr.CodeDocumentDamaged) != lost {
+			t.Errorf("lost: %t: %v", lost, err)
+		}
+		if lost {
+			h.put(in)
+		}
+		h.tidy(w, h.extractor())
+		if d := h.read(id); !strings.Contains(d.Body, "its text") {
+			t.Errorf("lost: %t: it has %q", lost, d.Body)
+		}
+	}
+}
+
 // TestADocumentWithoutAChunkIsDamaged: no reader and no change tries for ever, or says that the store is down.
 func TestADocumentWithoutAChunkIsDamaged(t *testing.T) {
 	t.Parallel()

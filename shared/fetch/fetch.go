@@ -153,6 +153,11 @@ func (f *Fetcher) Client(limit time.Duration) *http.Client {
 // Get returns the page at address. Its errors are *Error, or ctx's own if ctx was
 // canceled.
 func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
+	return f.GetBy(ctx, address, nil)
+}
+
+// GetBy is Get that follows only redirects for which follow returns no error; nil: all. Its own error then wraps that of follow.
+func (f *Fetcher) GetBy(ctx context.Context, address string, follow func(to *url.URL) error) (Page, error) {
 	u, err := url.Parse(address)
 	if err != nil || len(address) > MaxURL {
 		return Page{}, &Error{Code: Unsupported, Detail: "This is not an absolute http or https URL."}
@@ -160,7 +165,7 @@ func (f *Fetcher) Get(ctx context.Context, address string) (Page, error) {
 	if err := f.check(u); err != nil {
 		return Page{}, err
 	}
-	page, err := f.get(ctx, u)
+	page, err := f.get(ctx, u, follow)
 	if err = f.failure(ctx, err); err != nil {
 		return Page{}, err
 	}
@@ -262,14 +267,23 @@ func (f *Fetcher) raw(ctx context.Context, u *url.URL, limit int64) (Raw, error)
 	return Raw{reply.StatusCode, body}, nil
 }
 
-func (f *Fetcher) get(ctx context.Context, u *url.URL) (Page, error) {
+func (f *Fetcher) get(ctx context.Context, u *url.URL, follow func(to *url.URL) error) (Page, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return Page{}, &Error{Unsupported, "This is not an absolute http or https URL.", err}
 	}
 	request.Header.Set("Accept", "text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9")
 	request.Header.Set("User-Agent", UserAgent)
-	reply, err := f.pages.Do(request)
+	client := *f.pages
+	if follow != nil {
+		client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
+			if err := f.pages.CheckRedirect(r, via); err != nil {
+				return err
+			}
+			return follow(r.URL)
+		}
+	}
+	reply, err := client.Do(request)
 	if err != nil {
 		return Page{}, err
 	}

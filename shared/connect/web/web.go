@@ -264,9 +264,17 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 	if err := s.wait(ctx, v.Pause); err != nil {
 		return false, false, err
 	}
-	got, err := v.Fetch.Get(ctx, address)
+	got, err := v.Fetch.GetBy(ctx, address, func(to *url.URL) error { return v.follow(ctx, to) })
 	var failed *fetch.Error
+	var forbidden *forbiddenError
 	switch {
+	case errors.As(err, &forbidden):
+		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it redirects to " + startOf(forbidden.to.String()) + ": " + forbidden.site.forbids()})
+		if forbidden.site.failed != nil { // the site may only be down
+			page.Unread = append(page.Unread, address)
+			return true, false, nil
+		}
+		return false, true, nil // if it still does so at another look
 	case err == nil:
 		page.Items = append(page.Items, source.Item{URI: address, Title: source.ClipTitle(got.Title), Body: got.Content, SourceType: "documentation", Project: u.Hostname()})
 		return false, false, nil
@@ -284,6 +292,23 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 	}
 	page.Unread = append(page.Unread, address)
 	return failed.Code == fetch.TimedOut || errors.As(err, &unreached) || answered != nil && temporary(answered.Status), false, nil
+}
+
+// forbiddenError says that a page redirects to one that the site there does not allow to be read.
+type forbiddenError struct {
+	to   *url.URL
+	site *site
+}
+
+func (e *forbiddenError) Error() string { return "robots.txt does not allow " + e.to.String() }
+
+// follow returns an error unless a page may be read to which another one redirects.
+func (v *visit) follow(ctx context.Context, to *url.URL) error {
+	s, err := v.site(ctx, to)
+	if err == nil && !s.allows(to) {
+		err = &forbiddenError{to, s}
+	}
+	return err
 }
 
 // gone reports whether a page is no longer there for everyone: who may read one that needs a sign-in is not known. Status 403 does not say

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -34,7 +35,9 @@ type answer struct {
 type reading struct {
 	t      *testing.T
 	url    string
+	server *httptest.Server
 	pages  map[string]answer
+	moved  map[string]string // where paths redirect to
 	asked  []string
 	later  string // Retry-After with the status 429
 	stored func(path string) bool
@@ -48,6 +51,10 @@ func read(t *testing.T, pages map[string]answer) *reading {
 	r := &reading{t: t, pages: pages}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.asked = append(r.asked, q.URL.RequestURI())
+		if to := r.moved[q.URL.RequestURI()]; to != "" {
+			http.Redirect(w, q, to, http.StatusFound)
+			return
+		}
 		a, ok := r.pages[q.URL.RequestURI()]
 		if !ok {
 			a = answer{404, "gone"}
@@ -63,7 +70,7 @@ func read(t *testing.T, pages map[string]answer) *reading {
 		_, _ = io.WriteString(w, a.body)
 	}))
 	t.Cleanup(server.Close)
-	r.url = server.URL
+	r.server, r.url = server, server.URL
 	r.c = &web.Connector{Fetch: connecttest.Fetcher(server), Now: func() time.Time { return now },
 		Pause: func(_ context.Context, d time.Duration) error { r.pauses = append(r.pauses, d); return nil }}
 	return r
@@ -764,4 +771,55 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 
 func urlSettings(urls []string) source.Settings {
 	return source.NewSettings(map[string]any{"urls": urls})
+}
+
+// TestARedirectIsFollowedAsFarAsRobotsTxtAllows: many sites redirect to a page for signing in that theirs forbids. The address of the page stays.
+func TestARedirectIsFollowedAsFarAsRobotsTxtAllows(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		to, robots string
+		read       bool
+	}{
+		"allowed":                   {"/moved", "User-agent: *\nDisallow: /login", true},
+		"forbidden":                 {"/login?next=/a", "User-agent: *\nDisallow: /login", false},
+		"forbidden after the first": {"/again", "User-agent: *\nDisallow: /login", false},
+		"on another host":           {"other/login", "User-agent: *\nDisallow: /login", false},
+		"on another host, allowed":  {"other/moved", "User-agent: *\nDisallow: /login", true},
+		"with a broken robots.txt":  {"other/moved", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pages := map[string]answer{"/login?next=/a": article("Sign in"), "/login": article("Sign in"), "/moved": article("Text"), "/a": article("Text")}
+			other := read(t, maps.Clone(pages))
+			r := read(t, pages)
+			for _, one := range []*reading{r, other} {
+				one.pages["/robots.txt"] = answer{http.StatusOK, tt.robots}
+			}
+			if tt.robots == "" {
+				other.pages["/robots.txt"] = answer{http.StatusBadGateway, ""}
+			}
+			r.moved = map[string]string{"/again": "/login?next=/a"}
+			clock := now
+			r.c.Now = func() time.Time { return clock }
+			r.c.Fetch = connecttest.Fetcher(r.server, other.server)
+			r.stored = func(string) bool { return true }
+			settings := source.NewSettings(map[string]any{"urls": []string{r.url + "/a"}})
+			_, at, err := r.read(settings, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.moved["/a"] = strings.Replace(tt.to, "other", other.url, 1)
+			for look := range 2 {
+				var got result
+				clock = clock.Add(24 * time.Hour)
+				if got, at, err = r.read(settings, at); err != nil {
+					t.Fatal(err)
+				}
+				gone := !tt.read && tt.robots != "" && look == 1
+				if tt.read != slices.Contains(got.items, "/a") || gone != slices.Contains(got.removed, "/a") || !tt.read && !strings.Contains(fmt.Sprint(got.why), "robots.txt") {
+					t.Errorf("look %d: %+v", look, got)
+				}
+			}
+		})
+	}
 }

@@ -23,6 +23,13 @@ type User struct {
 	Name      string `json:"name"`         // Jira: user name
 	Address   string `json:"emailAddress"` // Jira; empty if the account hides it
 	Display   string `json:"displayName"`
+	Active    *bool  `json:"active"`        // Jira; nil: not told
+	Status    string `json:"accountStatus"` // Confluence Cloud; empty: not told
+}
+
+// inactive reports whether the account was deactivated, so that it reads nothing there.
+func (u User) inactive() bool {
+	return u.Active != nil && !*u.Active || u.Status != "" && u.Status != "active" && u.Status != "unknown"
 }
 
 // ID returns what identifies an account on its site, or "" for none.
@@ -47,9 +54,9 @@ type Audience struct {
 // Everyone returns the audience without a limit.
 func Everyone() Audience { return Audience{everyone: true} }
 
-// Add adds a user. An account without an id is nobody.
+// Add adds a user. An account without an id, or one that was deactivated, is nobody.
 func (a *Audience) Add(u User) {
-	if u.ID() == "" {
+	if u.ID() == "" || u.inactive() {
 		return
 	}
 	if a.users == nil {

@@ -1,6 +1,7 @@
 package atlassian_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -113,5 +114,30 @@ func TestBothReadsTheMembersOfAGroupOncePerSide(t *testing.T) {
 	}
 	if asked > 3*50 {
 		t.Errorf("asked %d times for the members of 50 groups", asked)
+	}
+}
+
+// TestADeactivatedAccountReadsNothing, as both products write one. A restriction to it alone is still one.
+func TestADeactivatedAccountReadsNothing(t *testing.T) {
+	t.Parallel()
+	for text, reads := range map[string]bool{
+		`{"accountId":"a","emailAddress":"ada@acme.test","active":true}`:       true,
+		`{"accountId":"a","emailAddress":"ada@acme.test","active":false}`:      false,
+		`{"key":"a","name":"ada","active":false}`:                              false,
+		`{"accountId":"a","email":"ada@acme.test","accountStatus":"active"}`:   true,
+		`{"accountId":"a","email":"ada@acme.test","accountStatus":"unknown"}`:  true,
+		`{"accountId":"a","email":"ada@acme.test","accountStatus":"closed"}`:   false,
+		`{"accountId":"a","email":"ada@acme.test","accountStatus":"inactive"}`: false,
+		`{"userKey":"a","username":"ada"}`:                                     true,
+	} {
+		var u atlassian.User
+		if err := json.Unmarshal([]byte(text), &u); err != nil {
+			t.Fatal(err)
+		}
+		var a atlassian.Audience
+		a.Add(u)
+		if n := a.Names(); n == nil || (len(n.Users) == 1) != reads {
+			t.Errorf("%s: %+v", text, n)
+		}
 	}
 }

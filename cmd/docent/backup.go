@@ -32,6 +32,8 @@ func (c *backupCmd) Validate() error {
 func (c *backupCmd) Help() string {
 	return `Writes everything that was acknowledged before it begins, also while docent serve runs on the data. Requests continue. The backup is one tar file with the database, the objects and the key that encrypts secrets: keep it as safe as the data folder. It is checked while it is written, and has its name only when it is complete. sha256sum can check the files of the archive by the SHA256SUMS in it.
 
+If the data lacks an object, or one cannot be read, the backup has everything else. Standard error then lists what it lacks, and the exit status is 1. The name of an original file contains the id of its document: put that again. docent index rebuild mends segments and vectors.
+
 Examples:
 
     docent backup /var/backups/docent
@@ -51,8 +53,8 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	if c.To == "-" {
-		_, err := app.BackupData(ctx, c.Data, con.out)
-		return ofData(err, c.Data)
+		report, err := app.BackupData(ctx, c.Data, con.out)
+		return errors.Join(ofData(err, c.Data), incomplete(con, report, err))
 	}
 	file, err := c.file(con)
 	if err != nil {
@@ -63,9 +65,27 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 		return ofData(err, c.Data)
 	}
 	if c.JSON {
-		return printJSON(con.out, backupDone{File: file, BackupReport: report})
+		err = printJSON(con.out, backupDone{File: file, BackupReport: report})
+	} else {
+		err = printf(con.out, "Wrote %s: %d bytes, %d objects.\n", file, report.Bytes, report.Objects)
 	}
-	return printf(con.out, "Wrote %s: %d bytes, %d objects.\n", file, report.Bytes, report.Objects)
+	return errors.Join(err, incomplete(con, report, err))
+}
+
+// incomplete prints what a backup lacks. It returns errReported if that is anything, unless failed says that there is no backup.
+func incomplete(con *console, report app.BackupReport, failed error) error {
+	if failed != nil || len(report.Faults) == 0 {
+		return nil
+	}
+	return errors.Join(listFaults(con, report), errReported)
+}
+
+// listFaults prints what a backup lacks.
+func listFaults(con *console, report app.BackupReport) error {
+	if len(report.Faults) == 0 {
+		return nil
+	}
+	return printf(con.err, "The backup lacks what the data lacked when it was made:\n  %s\n", strings.Join(report.Faults, "\n  "))
 }
 
 // file returns the name of the backup, which does not exist.
@@ -212,6 +232,9 @@ func (c *restoreCmd) Run(ctx context.Context, con *console) (err error) {
 		return fmt.Errorf("%w; restore into an empty folder", err)
 	}
 	if err != nil {
+		return err
+	}
+	if err := listFaults(con, report); err != nil {
 		return err
 	}
 	if c.JSON {

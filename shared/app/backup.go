@@ -15,8 +15,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
+	"docent/shared/blob"
 	"docent/shared/blob/dir"
+	"docent/shared/team"
 )
 
 // A backup is a tar archive: what it is, the files of a data directory, and at the end the
@@ -42,10 +45,13 @@ type BackupReport struct {
 	Database int64     `json:"databaseBytes"`
 	Objects  int       `json:"objects"`
 	Bytes    int64     `json:"bytes"` // of all files
+	// Faults says which objects the backup lacks, at most maxFaults of them, because the data lacked them or they could not be read.
+	Faults []string `json:"faults,omitempty"`
 }
 
 // Backup writes a backup of the data, with the key of its secrets. Everything that was
-// acknowledged before the call is in it. Requests and work continue. It returns dir.ErrHeld
+// acknowledged before the call is in it. Requests and work continue. What the data lacks, or
+// what cannot be read, is listed in the backup, which has all the rest. It returns dir.ErrHeld
 // if another backup is in progress.
 func (l *Local) Backup(ctx context.Context, w io.Writer) (err error) {
 	hold, err := l.objects.Hold()
@@ -84,22 +90,112 @@ func (l *Local) Backup(ctx context.Context, w io.Writer) (err error) {
 			return err
 		}
 	}
+	if err := l.addLost(ctx, &out, names); err != nil {
+		return err
+	}
+	if len(out.faults) > 0 {
+		l.log.ErrorContext(ctx, "the backup lacks objects", "faults", len(out.faults), "first", out.faults[0])
+	}
 	return out.finish()
 }
+
+// addLost adds the objects that the records of each team name and that do not exist. That these cannot be read is a fault of the
+// backup too: what is lost is not known then.
+func (l *Local) addLost(ctx context.Context, out *backupWriter, names []string) error {
+	ids, err := team.IDs(ctx, l.store)
+	if err != nil {
+		out.fault("the teams cannot be listed: %v", err)
+	}
+	kept := func(name string) bool {
+		_, found := slices.BinarySearch(names, name)
+		if !found { // of a record that was written since
+			_, err := l.objects.GetRange(ctx, name, 0, 1)
+			found = !errors.Is(err, blob.ErrNotFound)
+		}
+		return found
+	}
+	for _, id := range ids {
+		files, err := l.documents.LostFiles(ctx, id, kept)
+		segments, failed := l.index.LostBlobs(ctx, id, kept)
+		for _, name := range slices.Concat(files, segments) {
+			out.fault("%s is missing", name)
+		}
+		if err := errors.Join(err, failed); err != nil {
+			out.fault("not all objects of team %s are known: %v", id, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bounds of what a backup lists as lacking. The list is in a header of the archive, which may have 1 MiB.
+const (
+	maxFaults     = 1000
+	maxFaultBytes = 500
+)
+
+// faultsRecord is the name of the list in the header of backupSums, which earlier versions pass over.
+const faultsRecord = "DOCENT.faults"
 
 // backupWriter writes a backup.
 type backupWriter struct {
 	archive *tar.Writer
 	created time.Time
 	sums    bytes.Buffer
+	faults  []string
 }
 
+// fault notes something that the backup lacks.
+func (b *backupWriter) fault(format string, args ...any) {
+	if len(b.faults) == maxFaults {
+		return
+	}
+	text := strings.Join(strings.FieldsFunc(fmt.Sprintf(format, args...), unicode.IsControl), " ")
+	b.faults = append(b.faults, strings.ToValidUTF8(text[:min(len(text), maxFaultBytes)], ""))
+}
+
+// addObject adds an object. If its file ends early, or cannot be read to its end, zeros take the place of the rest.
 func (b *backupWriter) addObject(hold *dir.Hold, name string) error {
 	file, size, err := hold.Open(name)
 	if err != nil {
-		return err
+		b.fault("%v", err)
+		return nil
 	}
-	return errors.Join(b.add(blobsFolder+"/"+name, size, file), file.Close())
+	content := &readable{Reader: file, left: size}
+	err = b.add(blobsFolder+"/"+name, size, content)
+	if content.err != nil {
+		b.fault("read object %s: %v", name, content.err)
+	}
+	return errors.Join(err, file.Close())
+}
+
+// readable reads left bytes of Reader: zeros from its end, or from its first error, on.
+type readable struct {
+	io.Reader
+	left int64
+	err  error
+}
+
+// Read implements io.Reader.
+func (r *readable) Read(p []byte) (n int, err error) {
+	if r.left == 0 {
+		return 0, io.EOF
+	}
+	p = p[:min(int64(len(p)), r.left)]
+	if r.err == nil {
+		n, r.err = r.Reader.Read(p)
+		if n > 0 && errors.Is(r.err, io.EOF) {
+			r.err = nil // the next call returns it again, if anything is to come
+		}
+	}
+	if r.err != nil {
+		clear(p[n:])
+		n = len(p)
+	}
+	r.left -= int64(n)
+	return n, nil
 }
 
 func (b *backupWriter) add(name string, size int64, content io.Reader) error {
@@ -113,6 +209,9 @@ func (c copied) WriteTo(w io.Writer) (int64, error) { return io.Copy(w, c.Reader
 
 func (b *backupWriter) addFrom(name string, size int64, content io.WriterTo) error {
 	header := &tar.Header{Name: name, Mode: 0o600, Size: size, ModTime: b.created, Format: tar.FormatPAX}
+	if name == backupSums && len(b.faults) > 0 {
+		header.PAXRecords = map[string]string{faultsRecord: strings.Join(b.faults, "\n")}
+	}
 	if err := b.archive.WriteHeader(header); err != nil {
 		return fmt.Errorf("back up %s: %w", name, err)
 	}
@@ -166,6 +265,9 @@ func ReadBackup(r io.Reader, take func(name string, size int64, content io.Reade
 		case len(found) == 0 && name != backupAbout:
 			return report, errNoBackup
 		case name == backupSums:
+			if list := header.PAXRecords[faultsRecord]; list != "" {
+				report.Faults = strings.Split(list, "\n")
+			}
 			if sums, err = io.ReadAll(io.LimitReader(archive, maxSums)); err != nil {
 				return report, fmt.Errorf("%w: %w", errBackupIncomplete, err)
 			}

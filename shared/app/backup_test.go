@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"docent/shared/blob/dir"
@@ -174,5 +175,28 @@ func TestABackupListsItsFiles(t *testing.T) {
 	}
 	if want := []string{"docent.db", "secrets.key", "blobs/kept/Object"}; !slices.Equal(names, want) {
 		t.Errorf("files %q, want %q", names, want)
+	}
+}
+
+// TestAFileThatEndsEarlyHasItsSizeInABackup: zeros take the place of what cannot be read.
+func TestAFileThatEndsEarlyHasItsSizeInABackup(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("input/output error")
+	for name, c := range map[string]struct {
+		from io.Reader
+		want string
+		err  error
+	}{
+		"whole":      {strings.NewReader("content and more"), "content", nil},
+		"cut short":  {strings.NewReader("con"), "con\x00\x00\x00\x00", io.EOF},
+		"unreadable": {io.MultiReader(strings.NewReader("con"), iotest.ErrReader(broken)), "con\x00\x00\x00\x00", broken},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &readable{Reader: c.from, left: 7}
+			if got, err := io.ReadAll(r); err != nil || string(got) != c.want || !errors.Is(r.err, c.err) {
+				t.Errorf("%q, %v, %v", got, err, r.err)
+			}
+		})
 	}
 }

@@ -1,27 +1,36 @@
 package app_test
 
 import (
+	"bytes"
 	"encoding/base64"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"docent/shared/app"
 	"docent/shared/extract"
 )
 
 // original returns where the only original file is kept.
-func (f *filed) original() (name string) {
+func (f *filed) original() string {
+	f.t.Helper()
+	return f.object("originals")
+}
+
+// object returns where an object of a kind is kept.
+func (f *filed) object(kind string) (name string) {
 	f.t.Helper()
 	err := filepath.WalkDir(f.folder, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.Type().IsRegular() && strings.Contains(path, "originals") {
+		if err == nil && entry.Type().IsRegular() && strings.Contains(path, kind) {
 			name = path
 		}
 		return err
 	})
 	if err != nil || name == "" {
-		f.t.Fatalf("no original: %v", err)
+		f.t.Fatalf("nothing of %s: %v", kind, err)
 	}
 	return name
 }
@@ -56,5 +65,47 @@ func TestALostOriginalIsNotMissing(t *testing.T) {
 			}
 			f.do("GET", "/documents/"+d.ID+"/original", nil, 200, nil)
 		})
+	}
+}
+
+// TestABackupSaysWhatItLacks and has everything else: the file of a document and a segment are lost.
+func TestABackupSaysWhatItLacks(t *testing.T) {
+	t.Parallel()
+	f := newFiled(t)
+	var d fileBody
+	f.do("PUT", "/documents", map[string]any{"collectionId": f.wiki, "uri": "https://wiki.test/a.pdf", "title": "A", "mediaType": extract.PDF,
+		"body": base64.StdEncoding.EncodeToString([]byte("%PDF-The canteen opens at noon."))}, 200, &d)
+	f.do("PUT", "/documents", map[string]any{"collectionId": f.wiki, "uri": "https://wiki.test/b", "title": "B", "body": "The canteen closes at two."}, 200, nil)
+	if err := f.local.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	backup := func() app.BackupReport {
+		t.Helper()
+		var out bytes.Buffer
+		if err := f.local.Backup(t.Context(), &out); err != nil {
+			t.Fatal(err)
+		}
+		report, err := app.ReadBackup(&out, func(string, int64, io.Reader) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	whole := backup()
+	if len(whole.Faults) != 0 {
+		t.Errorf("nothing is lost: %q", whole.Faults)
+	}
+	for _, name := range []string{f.object("originals"), f.object("segments")} {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lacking := backup()
+	if len(lacking.Faults) != 2 || !strings.Contains(lacking.Faults[0], "/"+d.ID+"/") || !strings.HasPrefix(lacking.Faults[1], "segments/") ||
+		!strings.HasSuffix(lacking.Faults[0], " is missing") {
+		t.Errorf("faults %q", lacking.Faults)
+	}
+	if lacking.Objects != whole.Objects-2 {
+		t.Errorf("%d objects of %d", lacking.Objects, whole.Objects)
 	}
 }

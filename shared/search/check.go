@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -63,4 +64,24 @@ func (report *Report) add(r record, s *segment.Segment, current map[uuid.UUID]in
 		}
 	}
 	return nil
+}
+
+// LostBlobs returns the names of the blobs of the team's segments that kept does not report.
+func (ix *Index) LostBlobs(ctx context.Context, teamID string, kept func(name string) bool) ([]string, error) {
+	lost, err := ix.unkept(ctx, teamID, kept)
+	if err != nil || len(lost) == 0 {
+		return nil, err
+	}
+	still, err := ix.unkept(ctx, teamID, kept) // a merge may have replaced some in between
+	return slices.DeleteFunc(lost, func(name string) bool { return !slices.Contains(still, name) }), err
+}
+
+func (ix *Index) unkept(ctx context.Context, teamID string, kept func(name string) bool) (names []string, err error) {
+	records, err := ix.records(ctx, teamID, "")
+	for _, r := range records {
+		if !kept(r.blob) {
+			names = append(names, r.blob)
+		}
+	}
+	return names, err
 }

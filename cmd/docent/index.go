@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"docent/shared/app"
@@ -18,7 +19,7 @@ func (c *indexCheckCmd) Help() string {
 
 Documents are compared with their checksums, too. One that is damaged is in no search and no list; put it again, or restore a backup. An item of a data source is stored again when its source is read as if it were new; docent index rebuild makes the next sync do so.
 
-The exit status is 1 if a segment is damaged, or a document missing or damaged. docent index rebuild repairs segments, and adds what is missing.`
+The exit status is 1 if a segment is damaged, a document missing or damaged, or a team cannot be checked; the other teams are checked nevertheless. docent index rebuild repairs segments, and adds what is missing.`
 }
 
 // teamReport is the JSON of docent index check for one team.
@@ -34,23 +35,33 @@ func (c *indexCheckCmd) Run(ctx context.Context, con *console) error {
 		if err != nil {
 			return err
 		}
-		reports, clean := []teamReport{}, true
-		for _, t := range teams {
-			report, err := local.CheckIndex(ctx, t.ID)
-			if err != nil {
-				return err
-			}
-			reports = append(reports, teamReport{t.ID, report})
-			clean = clean && report.Clean()
+		ids := make([]string, len(teams))
+		for i, t := range teams {
+			ids[i] = t.ID
 		}
-		if err := c.print(con, reports); err != nil {
+		return c.check(ctx, con, ids, local.CheckIndex)
+	})
+}
+
+// check checks and reports each team, also after one that cannot be checked.
+func (c *indexCheckCmd) check(ctx context.Context, con *console, teams []string, check func(context.Context, string) (app.IndexReport, error)) error {
+	reports, clean := []teamReport{}, true
+	failed := forEachTeam(ctx, teams, func(id string) error {
+		report, err := check(ctx, id)
+		if err != nil {
 			return err
 		}
-		if !clean {
-			return errReported
-		}
+		reports = append(reports, teamReport{id, report})
+		clean = clean && report.Clean()
 		return nil
 	})
+	if err := c.print(con, reports); err != nil || failed != nil {
+		return errors.Join(failed, err)
+	}
+	if !clean {
+		return errReported
+	}
+	return nil
 }
 
 func (c *indexCheckCmd) print(con *console, reports []teamReport) error {

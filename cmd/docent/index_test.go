@@ -68,6 +68,24 @@ func TestATeamThatFailsStopsNoOther(t *testing.T) {
 	}
 }
 
+// TestATeamThatCannotBeCheckedHidesNoOther: what was found of the others is printed before the error.
+func TestATeamThatCannotBeCheckedHidesNoOther(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	err := new(indexCheckCmd).check(t.Context(), &console{out: &out}, []string{"a", "b", "c"}, func(_ context.Context, id string) (app.IndexReport, error) {
+		if id == "b" {
+			return app.IndexReport{}, errors.New("broken")
+		}
+		return app.IndexReport{Missing: []string{"of " + id}}, nil
+	})
+	if err == nil || err.Error() != "team b: broken" || errors.Is(err, errReported) {
+		t.Errorf("error %v", err)
+	}
+	if text := out.String(); !strings.Contains(text, "Team a:") || !strings.Contains(text, "  of a\n") || !strings.Contains(text, "  of c\n") || strings.Contains(text, "Team b") {
+		t.Errorf("printed %q", text)
+	}
+}
+
 // TestPausedSourcesAreNotSaidToBeReadWhenTheServerRuns names them.
 func TestPausedSourcesAreNotSaidToBeReadWhenTheServerRuns(t *testing.T) {
 	t.Parallel()

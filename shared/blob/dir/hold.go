@@ -41,8 +41,8 @@ func (s *Store) Hold() (*Hold, error) {
 	if s.holding.hold != nil {
 		return nil, ErrHeld
 	}
-	// A Hold of a killed process may have left some.
-	if err := errors.Join(s.root.RemoveAll(held), s.root.MkdirAll(held, 0o700)); err != nil {
+	// A Hold of a killed process may have left some. The folder is made when it is needed: a full disk may have no room for it.
+	if err := s.root.RemoveAll(held); err != nil {
 		return nil, fmt.Errorf("hold objects: %w", err)
 	}
 	s.holding.hold, s.holding.deleted = &Hold{s}, map[string]string{}
@@ -113,6 +113,9 @@ func (g *holding) remove(s *Store, name string) error {
 	defer g.mu.Unlock()
 	if g.hold == nil {
 		return s.remove(pathOf(name))
+	}
+	if err := s.root.MkdirAll(held, 0o700); err != nil {
+		return err
 	}
 	file := path.Join(held, strconv.Itoa(len(g.deleted)))
 	switch err := s.root.Rename(pathOf(name), file); {

@@ -75,3 +75,21 @@ func TestAHoldKeepsWhatIsDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestAHoldNeedsNoRoom while nothing is deleted: the disk may be full when it is copied.
+func TestAHoldNeedsNoRoom(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := open(t, folder)
+	before := entries(t, folder)
+	hold, err := s.Hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := entries(t, folder); !slices.Equal(before, after) {
+		t.Errorf("the Hold made %q of %q", after, before)
+	}
+	if err := hold.Release(); err != nil {
+		t.Error(err)
+	}
+}

@@ -52,6 +52,9 @@ type LocalOptions struct {
 	NoSync bool             // acknowledge writes before they are on disk: for tests
 }
 
+// spareBytes is the room on the disk that is kept for removing data.
+const spareBytes = 8 << 20
+
 // OpenLocal opens the data in the directory dataDir, which it creates if it is missing,
 // and queues its pending work. It returns ErrInUse if another process has it open.
 func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, error) {
@@ -67,8 +70,12 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 	if err := errors.Join(refuseUnfinished(dataDir), refuseMoved(dataDir), refuseWithoutDatabase(dataDir)); err != nil {
 		return nil, err
 	}
+	spare := int64(spareBytes)
+	if o.NoSync {
+		spare = 0
+	}
 	store, err := bolt.Open(filepath.Join(dataDir, databaseFile),
-		bolt.Options{Remove: []string{queueTable}, Now: o.Now, Fresh: isFresh(dataDir), NoSync: o.NoSync})
+		bolt.Options{Remove: []string{queueTable}, Now: o.Now, Fresh: isFresh(dataDir), Spare: spare, NoSync: o.NoSync})
 	if errors.Is(err, bolt.ErrInUse) {
 		return nil, fmt.Errorf("%w: %s", ErrInUse, dataDir)
 	}

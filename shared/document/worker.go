@@ -62,15 +62,15 @@ func (w *Worker) Batch(ctx context.Context, batch []queue.Message) (failed []str
 		case work.Meaning:
 			err = errors.New("the document queue carries no work for vectors")
 		case work.Kind == pending.IndexDocument:
-			if err = w.removeOld(ctx, work); err == nil {
+			if err = w.removeOld(table.Freeing(ctx), work); err == nil {
 				teams[work.TeamID] = append(teams[work.TeamID], job{m, work})
 			}
 		case work.Kind == pending.RemoveCollection:
-			err = w.removeCollection(ctx, work)
+			err = w.removeCollection(table.Freeing(ctx), work)
 		case work.Kind == pending.RemoveChunks:
-			err = w.removeUnused(ctx, work)
+			err = w.removeUnused(table.Freeing(ctx), work)
 		case work.Kind == pending.RemoveDocument:
-			err = w.finishRemoval(ctx, work)
+			err = w.finishRemoval(table.Freeing(ctx), work)
 		default:
 			err = fmt.Errorf("the document queue carries no %s", work.Kind)
 		}

@@ -30,6 +30,9 @@ func (s Services) edge(operations *mux) http.Handler {
 		req := &request{id: requestIDOf(r), arrived: s.Now(), host: r.Host, chat: isChat(r.URL.Path)}
 		ctx, meter := table.WithMeter(context.WithValue(r.Context(), requestKey{}, req))
 		ctx, notes := usage.WithNotes(ctx)
+		if r.Method == http.MethodDelete {
+			ctx = table.Freeing(ctx)
+		}
 		r = r.WithContext(ctx)
 		if r.ContentLength != 0 { // until it is decided whether the body is read
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))

@@ -23,12 +23,13 @@ const (
 
 // request is one Write or Add that waits for the committer.
 type request struct {
-	ctx  context.Context
-	ops  []table.Op
-	done chan struct{} // closed when the fields below are set
-	item table.Item
-	cost units
-	err  error
+	ctx     context.Context
+	ops     []table.Op
+	freeing bool          // of ctx: it is a part of removing data
+	done    chan struct{} // closed when the fields below are set
+	item    table.Item
+	cost    units
+	err     error
 }
 
 // transactionError is a failure of bbolt while a transaction is changed. The transaction cannot
@@ -46,7 +47,7 @@ func (s *Store) submit(ctx context.Context, ops []table.Op) (table.Item, error) 
 	if err := ctx.Err(); err != nil {
 		return table.Item{}, err
 	}
-	r := &request{ctx: ctx, ops: ops, done: make(chan struct{})}
+	r := &request{ctx: ctx, ops: ops, freeing: table.IsFreeing(ctx), done: make(chan struct{})}
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -146,10 +147,14 @@ func (r *request) size() (size int, owner string) {
 
 // commit carries out group in one transaction and answers every caller. If the transaction
 // fails, all requests fail, even those whose condition did not hold: the items they saw were
-// not stored.
+// not stored. On a full disk, those that free room are carried out alone.
 func (s *Store) commit(group []*request) {
-	err := s.transact(group)
+	freeing, others := s.transactInRoom(group)
 	for _, r := range group {
+		err := others
+		if r.freeing {
+			err = freeing
+		}
 		if err != nil {
 			r.item, r.cost, r.err = table.Item{}, units{}, fmt.Errorf("commit: %w", err)
 		}
@@ -165,7 +170,7 @@ func (s *Store) transact(group []*request) (err error) {
 			err = fmt.Errorf("%w: %v", ErrDamaged, p)
 		}
 	}()
-	err = s.db.Update(func(tx *bbolt.Tx) error {
+	err = s.update(func(tx *bbolt.Tx) error {
 		changed := false
 		for _, r := range group {
 			if r.err = r.ctx.Err(); r.err != nil {

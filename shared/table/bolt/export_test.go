@@ -82,3 +82,9 @@ func (s *Store) Raw(k table.Key) (data []byte, err error) {
 	})
 	return data, err
 }
+
+// SpareSuffix ends the name of the spare file.
+const SpareSuffix = spareSuffix
+
+// Fill makes each transaction that writes fail with what full returns, if that is an error. It is called before the first Write.
+func (s *Store) Fill(full func() error) { s.full = full }

@@ -53,6 +53,7 @@ type Options struct {
 	Remove []string         // tables of earlier versions: Open deletes them with their items, none of which may expire
 	Now    func() time.Time // decides what has expired; nil: time.Now
 	Fresh  bool             // nothing was stored yet: a file that its first Open left unfinished, on a full disk or killed, is made again
+	Spare  int64            // bytes that a file next to the database occupies, for Writes of table.Freeing on a full disk; 0: none
 	NoSync bool             // leaves syncing to the operating system: a power cut may damage the file; for tests
 }
 
@@ -61,6 +62,8 @@ type Store struct {
 	db     *bbolt.DB
 	tables map[string]bool
 	now    func() time.Time
+	spare  spare
+	full   func() error // of tests: the error of a disk when a transaction is written
 
 	mu      sync.Mutex // guards waiting and closed
 	waiting []*request
@@ -95,6 +98,8 @@ func Open(path string, o Options) (*Store, error) {
 	for _, name := range o.Tables {
 		s.tables[name] = true
 	}
+	s.spare.path, s.spare.bytes = path+spareSuffix, o.Spare
+	s.spare.make(o.Now())
 	s.closing = sync.OnceValue(s.shut)
 	go s.commitLoop()
 	return s, nil

@@ -40,7 +40,7 @@ func (s *Store) sweepOnce() (removed int, err error) {
 	if err != nil || !due {
 		return 0, err
 	}
-	err = s.db.Update(func(tx *bbolt.Tx) error {
+	removeDue := func(tx *bbolt.Tx) error {
 		entries, err := s.dueEntries(tx, sweepStep)
 		if err != nil {
 			return err
@@ -52,7 +52,10 @@ func (s *Store) sweepOnce() (removed int, err error) {
 		}
 		removed = len(entries)
 		return nil
-	})
+	}
+	if err = s.update(removeDue); isFull(err) && s.spare.give(s.now()) {
+		err = s.update(removeDue)
+	}
 	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
 		err = ErrClosed
 	}

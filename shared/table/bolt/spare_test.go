@@ -1,0 +1,143 @@
+package bolt_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"docent/shared/table"
+	"docent/shared/table/bolt"
+)
+
+// fullDisk is a store on a disk that has room only while the spare file is gone.
+type fullDisk struct {
+	t     *testing.T
+	s     *bolt.Store
+	spare string
+	full  atomic.Bool
+	now   atomic.Int64 // in seconds
+}
+
+func newFullDisk(t *testing.T) *fullDisk {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "docent.db")
+	d := &fullDisk{t: t, spare: path + bolt.SpareSuffix}
+	s, err := bolt.Open(path, bolt.Options{Spare: 1 << 20, Now: func() time.Time { return time.Unix(1_800_000_000+d.now.Load(), 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	d.s = s
+	s.Fill(func() error {
+		if d.full.Load() && d.hasSpare() {
+			return &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
+		}
+		return nil
+	})
+	return d
+}
+
+func (d *fullDisk) hasSpare() bool {
+	_, err := os.Stat(d.spare)
+	return err == nil
+}
+
+func spareKey(sort string) table.Key {
+	return table.Key{Table: table.Documents, Partition: "team", Sort: sort}
+}
+
+func (d *fullDisk) put(sort string) error {
+	return d.s.Write(d.t.Context(), table.Put{Item: table.Item{Key: spareKey(sort)}})
+}
+
+func (d *fullDisk) remove(ctx context.Context, sort string) error {
+	return d.s.Write(ctx, table.Delete{Key: spareKey(sort)})
+}
+
+// TestOnAFullDiskDataIsRemoved and nothing else is written until there is room again.
+func TestOnAFullDiskDataIsRemoved(t *testing.T) {
+	t.Parallel()
+	d := newFullDisk(t)
+	freeing := table.Freeing(t.Context())
+	for _, sort := range []string{"a", "b", "c"} {
+		if err := d.put(sort); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if info, err := os.Stat(d.spare); err != nil || info.Size() != 1<<20 {
+		t.Fatalf("spare file: %v, %v", info, err)
+	}
+	d.full.Store(true)
+	if err := d.put("d"); !errors.Is(err, syscall.ENOSPC) || !d.hasSpare() {
+		t.Errorf("a put: %v; spare %t", err, d.hasSpare())
+	}
+	if err := d.remove(t.Context(), "a"); !errors.Is(err, syscall.ENOSPC) || !d.hasSpare() {
+		t.Errorf("a delete that is no removal of data: %v", err)
+	}
+	if err := d.remove(freeing, "a"); err != nil || d.hasSpare() {
+		t.Errorf("a removal: %v; spare %t", err, d.hasSpare())
+	}
+	if err := d.put("d"); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a put takes the room of removals: %v", err)
+	}
+	if err := d.remove(freeing, "b"); err != nil {
+		t.Errorf("a second removal: %v", err)
+	}
+	d.full.Store(false) // somebody has made room
+	d.now.Add(1)
+	if err := d.put("d"); err != nil || !d.hasSpare() {
+		t.Errorf("a put with room: %v; spare %t", err, d.hasSpare())
+	}
+}
+
+// TestARemovalOutlivesAPutOfItsTransaction that the disk has no room for.
+func TestARemovalOutlivesAPutOfItsTransaction(t *testing.T) {
+	t.Parallel()
+	d := newFullDisk(t)
+	if err := d.put("a"); err != nil {
+		t.Fatal(err)
+	}
+	d.full.Store(true)
+	release, err := d.s.HoldWriter(table.Put{Item: table.Item{Key: spareKey("held")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put, removed := make(chan error, 1), make(chan error, 1)
+	go func() { put <- d.put("b") }()
+	go func() { removed <- d.remove(table.Freeing(t.Context()), "a") }()
+	for d.s.Waiting() < 2 {
+		runtime.Gosched()
+	}
+	_ = release() // the disk is full
+	if err := <-removed; err != nil {
+		t.Errorf("the removal: %v", err)
+	}
+	if err := <-put; !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("the put: %v", err)
+	}
+}
+
+// TestOnAFullDiskWhatHasExpiredIsRemoved.
+func TestOnAFullDiskWhatHasExpiredIsRemoved(t *testing.T) {
+	t.Parallel()
+	d := newFullDisk(t)
+	if err := d.s.Write(t.Context(), table.Put{Item: table.Item{Key: spareKey("a"), Expires: time.Unix(1_800_000_001, 0)}}); err != nil {
+		t.Fatal(err)
+	}
+	d.full.Store(true)
+	d.now.Add(10)
+	if removed, err := d.s.Sweep(t.Context()); err != nil || removed != 1 || d.hasSpare() {
+		t.Errorf("removed %d, %v; spare %t", removed, err, d.hasSpare())
+	}
+}

@@ -322,5 +322,5 @@ func (s *Service) disconnectOldest(ctx context.Context, teamID, userID, connecte
 			return err
 		}
 	}
-	return nil
+	return s.forgetGone(ctx, teamID, userID, keys.gone)
 }

@@ -12,6 +12,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/table"
+	"docent/shared/table/bolt/bolttest"
 	"docent/shared/team"
 )
 
@@ -344,5 +345,36 @@ func TestTwoRefreshesAtOnce(t *testing.T) {
 	}
 	if working == 0 {
 		t.Error("no reply has a token that works")
+	}
+}
+
+// TestAgentsThatExpiredLeaveNothing: a program that connects anew every few weeks, for years, does not lengthen the list of its user's keys.
+func TestAgentsThatExpiredLeaveNothing(t *testing.T) {
+	t.Parallel()
+	c := newClock("2026-11-21T20:00:00.123456Z")
+	store := bolttest.OpenAt(t, c.Now)
+	o := openOn(t, store, c)
+	items := func() (n int) {
+		t.Helper()
+		for _, err := range store.Scan(t.Context(), table.Identities) {
+			must(t, err)
+			n++
+		}
+		return n
+	}
+	connect := func() {
+		t.Helper()
+		got, err := o.Authenticate(t.Context(), o.agent(t, assistant).Access)
+		must(t, err)
+		must(t, o.Touch(t.Context(), got.Principal))
+	}
+	connect()
+	before := items()
+	for range 5 {
+		c.Advance(team.AgentIdle + 48*time.Hour)
+		connect()
+	}
+	if after := items(); after > before {
+		t.Errorf("%d items became %d", before, after)
 	}
 }

@@ -255,6 +255,7 @@ type userKeys struct {
 	found   []record             // of the kind that was asked for
 	used    map[string]time.Time // when each was last used, by id
 	openers map[string]record    // the personal keys, by id
+	gone    []string             // ids in the list of keys whose records have expired
 }
 
 // open reports whether the key that opened r works now, or none did.
@@ -274,12 +275,13 @@ func (k userKeys) open(r record, now time.Time) bool {
 func (s *Service) keysOfUser(ctx context.Context, teamID, userID string, kind Kind) (userKeys, error) {
 	keys := userKeys{used: map[string]time.Time{}, openers: map[string]record{}}
 	var wanted []table.Key
+	read := map[string]bool{}
 	q := table.Query{Table: table.Identities, Partition: userKeysPartition(teamID, userID)}
 	for item, err := range table.All(ctx, s.Table, q) {
 		if err != nil {
 			return userKeys{}, fmt.Errorf("list keys of user %s: %w", userID, err)
 		}
-		wanted = append(wanted, recordKey(item.Sort), lastUseKey(item.Sort))
+		wanted, read[item.Sort] = append(wanted, recordKey(item.Sort), lastUseKey(item.Sort)), false
 	}
 	if len(wanted) == 0 {
 		return keys, nil
@@ -297,6 +299,7 @@ func (s *Service) keysOfUser(ctx context.Context, teamID, userID string, kind Ki
 		if err != nil {
 			return userKeys{}, err
 		}
+		read[r.id] = true
 		if r.TeamID != teamID || r.RevokedAt != nil {
 			continue
 		}
@@ -307,7 +310,27 @@ func (s *Service) keysOfUser(ctx context.Context, teamID, userID string, kind Ki
 			keys.openers[r.id] = r
 		}
 	}
+	for id, found := range read {
+		if !found {
+			keys.gone = append(keys.gone, id)
+		}
+	}
 	return keys, nil
+}
+
+// forgetGone removes what is left of keys whose records have expired: of up to 50, so that it is one Write.
+func (s *Service) forgetGone(ctx context.Context, teamID, userID string, gone []string) error {
+	if len(gone) == 0 {
+		return nil
+	}
+	var ops []table.Op
+	for _, id := range gone[:min(len(gone), table.MaxOps/2)] {
+		ops = append(ops, table.Delete{Key: userKeyEntryKey(teamID, userID, id)}, table.Delete{Key: lastUseKey(id)})
+	}
+	if err := s.Table.Write(ctx, ops...); err != nil {
+		return fmt.Errorf("remove expired keys of user %s from the list: %w", userID, err)
+	}
+	return nil
 }
 
 // checkSession returns a 401 if the session was idle for too long, or if the key or the secret that

@@ -1,7 +1,10 @@
 package document_test
 
 import (
+	"context"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -301,5 +304,36 @@ func TestUnindexed(t *testing.T) {
 	missing, _, err := h.Unindexed(t.Context(), teamID, indexed)
 	if err != nil || len(missing) != 1 || missing[0] != ids[1] {
 		t.Errorf("missing %v of %v: %v", missing, ids, err)
+	}
+}
+
+// marked notes whether Writes are parts of removing data.
+type marked struct {
+	table.Store
+	mu      sync.Mutex
+	freeing []bool
+}
+
+func (m *marked) Write(ctx context.Context, ops ...table.Op) error {
+	m.mu.Lock()
+	m.freeing = append(m.freeing, table.IsFreeing(ctx))
+	m.mu.Unlock()
+	return m.Store.Write(ctx, ops...)
+}
+
+// TestAWorkerThatRemovesFreesRoom: on a full disk its Writes come before others.
+func TestAWorkerThatRemovesFreesRoom(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	id, _ := h.put(h.text("Handbook", strings.Repeat("Long body. ", text.InlineBytes)))
+	if err := h.Delete(t.Context(), teamID, id, "r", everyone, func(int64) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	m := &marked{Store: h.Table}
+	h.Table = m
+	last := h.message(len(h.sent.Bodies) - 1)
+	if h.deliver(w, last, 1) || len(m.freeing) == 0 || slices.Contains(m.freeing, false) {
+		t.Errorf("freeing: %v", m.freeing)
 	}
 }

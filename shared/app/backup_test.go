@@ -200,3 +200,19 @@ func TestAFileThatEndsEarlyHasItsSizeInABackup(t *testing.T) {
 		})
 	}
 }
+
+// TestAFolderThatIsRefusedHasOneReason: whoever may not read it was told of each file that could not be looked at.
+func TestAFolderThatIsRefusedHasOneReason(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, unfinishedFolder), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, moveFile), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := OpenLocal(t.Context(), folder, LocalOptions{})
+	if !errors.Is(err, ErrUnfinished) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("opened: %v", err)
+	}
+}

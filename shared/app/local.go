@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the data directory: %w", err)
 	}
-	if err := errors.Join(refuseUnfinished(dataDir), refuseMoved(dataDir), refuseWithoutDatabase(dataDir)); err != nil {
+	if err := cmp.Or(refuseUnfinished(dataDir), refuseMoved(dataDir), refuseWithoutDatabase(dataDir)); err != nil {
 		return nil, err
 	}
 	spare := int64(spareBytes)

@@ -68,12 +68,16 @@ const (
 	maxSecret = 1024
 )
 
-// Configure splits the settings of a new source into settings and secrets. It
-// rejects those of other providers and drops unknown ones.
+// Configure splits the settings of a new source into settings and secrets. It rejects those of other providers, and names that are
+// written a little differently, such as baseURL: without the setting, a token might go to another server, or more be read. It drops other
+// unknown ones.
 func (s *Service) Configure(name ProviderName, given Settings) (Settings, Secrets, error) {
 	settings, secrets := map[string]any{}, Secrets{}
 	for key, value := range given.values {
 		var allowed []string
+		if meant := s.likeName(name, key); meant != "" {
+			return Settings{}, nil, apierr.BadField("/settings/"+key, "is not a setting; write %s", meant)
+		}
 		for _, p := range s.Providers {
 			i := slices.IndexFunc(p.Settings, func(s Setting) bool { return s.Name == key })
 			if i < 0 {
@@ -97,6 +101,26 @@ func (s *Service) Configure(name ProviderName, given Settings) (Settings, Secret
 		}
 	}
 	return Settings{settings}, secrets, nil
+}
+
+// likeName returns the name of a provider's setting that key resembles; "": of none, or it is one.
+func (s *Service) likeName(provider ProviderName, key string) (meant string) {
+	for _, p := range s.Providers {
+		for _, setting := range p.Settings {
+			switch {
+			case setting.Name == key:
+				return ""
+			case p.Name == provider && plainName(setting.Name) == plainName(key):
+				meant = setting.Name
+			}
+		}
+	}
+	return meant
+}
+
+// plainName returns name in lower case, as a singular and without what joins words.
+func plainName(name string) string {
+	return strings.TrimSuffix(strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name)), "s")
 }
 
 func (s Setting) check(value any) error {

@@ -15,11 +15,15 @@ func TestConfigureSplitsSecretsAndRejectsForeignSettings(t *testing.T) {
 		{Name: "wiki", Settings: []source.Setting{{Name: "address"}}},
 	}}
 	for text, ok := range map[string]bool{
-		`{"projects":["a","b"],"token":"t","unknown":7}`:   true,
-		`{"projects":["a","b"],"token":"t","address":""}`:  true, // absent
-		`{"projects":["a","b"],"token":"t","address":"x"}`: false,
-		`{"projects":"a","token":"t"}`:                     false,
-		`{"projects":["a","b"],"token":["t"]}`:             false,
+		`{"projects":["a","b"],"token":"t","unknown":7}`:      true,
+		`{"projects":["a","b"],"token":"t","address":""}`:     true, // absent
+		`{"projects":["a","b"],"token":"t","projekte":"x"}`:   true,
+		`{"projects":["a","b"],"token":"t","Projects":["a"]}`: false,
+		`{"projects":["a","b"],"token":"t","project":"a"}`:    false,
+		`{"projects":["a","b"],"token":"t","to_ken":"x"}`:     false,
+		`{"projects":["a","b"],"token":"t","address":"x"}`:    false,
+		`{"projects":"a","token":"t"}`:                        false,
+		`{"projects":["a","b"],"token":["t"]}`:                false,
 	} {
 		var given source.Settings
 		if err := json.Unmarshal([]byte(text), &given); err != nil {

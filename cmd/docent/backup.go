@@ -60,9 +60,12 @@ func (c *backupCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	report, err := writeBackup(file, func(w io.Writer) (app.BackupReport, error) { return app.BackupData(ctx, c.Data, w) })
+	report, err := writeBackup(file, func(w io.Writer) (app.BackupReport, error) {
+		report, err := app.BackupData(ctx, c.Data, w)
+		return report, ofData(err, c.Data)
+	})
 	if err != nil {
-		return ofData(err, c.Data)
+		return err
 	}
 	if c.JSON {
 		err = printJSON(con.out, backupDone{File: file, BackupReport: report})

@@ -52,6 +52,7 @@ func (r *syncRun) left(ctx context.Context) time.Duration {
 
 // progress notes that the run has saved something.
 func (r *syncRun) progress() {
+	r.state.Limited = 0
 	if !r.progressed {
 		r.progressed, r.waited = true, time.Since(r.begun)
 	}

@@ -83,6 +83,28 @@ func TestTheWaitForARateLimitGrows(t *testing.T) {
 	l.wantItems(everything...)
 }
 
+// TestTheWaitForARateLimitStaysShort if runs that read something are in between, also if they do not finish the sync.
+func TestTheWaitForARateLimitStaysShort(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	for _, at := range []string{"a 0", "a 3", "a 6"} {
+		l.shelf.at[at] = func() error {
+			return &source.SyncError{Code: source.RateLimited, Detail: "Later.", RetryAt: l.clock.Now(), AllParts: true}
+		}
+		l.mustSync()
+		wait := l.shown().Sync.Next.Sub(l.clock.Now())
+		if wait != time.Second {
+			t.Errorf("at %s: %s", at, wait)
+		}
+		l.clock.Advance(wait)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // for one page
+		if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); !errors.Is(err, source.ErrUnfinished) {
+			t.Fatalf("at %s: %v", at, err)
+		}
+		cancel()
+	}
+}
+
 func TestTheSourceShowsFailuresOfTheProvider(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {

@@ -293,13 +293,58 @@ func (f files) Retries(string) {} // not those of a source.Retrier
 
 func (f files) Read(context.Context, source.Access, string, []byte) iter.Seq2[source.SyncPage, error] {
 	return source.Pages(func(yield func(source.SyncPage) bool) error {
-		page := source.SyncPage{Last: true, Checkpoint: []byte("{}")}
-		for _, uri := range uris("a", 5) {
-			page.Items = append(page.Items, source.Item{URI: uri, Title: uri, SourceType: "documentation", Access: &access.Names{Users: []string{"ada"}, Groups: []string{}},
-				File: &source.File{MediaType: "text/plain", Bytes: 1, Read: func(ctx context.Context) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() }}})
-		}
-		yield(page)
+		yield(pageOfFiles(5))
 		return nil
+	})
+}
+
+// pageOfFiles returns the last page of a part, with files that are never returned.
+func pageOfFiles(n int) source.SyncPage {
+	page := source.SyncPage{Last: true, Checkpoint: []byte("{}")}
+	for _, uri := range uris("a", n) {
+		page.Items = append(page.Items, source.Item{URI: uri, Title: uri, SourceType: "documentation", Access: &access.Names{Users: []string{"ada"}, Groups: []string{}},
+			File: &source.File{MediaType: "text/plain", Bytes: 1, Read: func(ctx context.Context) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() }}})
+	}
+	return page
+}
+
+// longer is a provider with such files on a page before the last one.
+type longer struct{ *failing }
+
+func (longer) Read(_ context.Context, _ source.Access, _ string, at []byte) iter.Seq2[source.SyncPage, error] {
+	return source.Pages(func(yield func(source.SyncPage) bool) error {
+		if first := pageOfFiles(4); at == nil {
+			if first.Last, first.Checkpoint = false, []byte("1"); !yield(first) {
+				return source.ErrStopped
+			}
+		}
+		yield(pageOfFiles(0))
+		return nil
+	})
+}
+
+// TestAPageThatIsReadAgainIsNoCircle: each reading of the page finds out of one more file that it is not returned.
+func TestAPageThatIsReadAgainIsNoCircle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLibrary(t, newShelf())
+		c := l.syncer.Connections["shelf"]
+		c.Connector = longer{&failing{}}
+		l.syncer.Connections["shelf"] = c
+		for run := range 8 {
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+			if _, err := l.syncer.Sync(ctx, l.team, l.id, nil); err != nil && !errors.Is(err, source.ErrUnfinished) {
+				t.Fatal(err)
+			}
+			cancel()
+			if d := l.shown(); d.LastError != nil && strings.Contains(d.LastError.Detail, "earlier one") {
+				t.Fatalf("run %d: %+v", run, d.LastError)
+			}
+			l.clock.Advance(20 * time.Minute)
+		}
+		if d := l.shown(); d.LastSync == nil {
+			t.Errorf("never read to the end: %+v", d.LastError)
+		}
 	})
 }
 

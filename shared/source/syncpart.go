@@ -110,8 +110,10 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 			p.Trail = nil // the next sync reads on, in case it is none
 			return cmp.Or(r.savePart(ctx, part, p), error(&SyncError{Code: Unreadable, Detail: "The provider sent pages that lead back to an earlier one."}))
 		}
+		before := p.Trail
 		p.Trail = trail
 		if err := r.takePage(ctx, access, part, p, page, t); err != nil {
+			p.Trail = before // the page is read again
 			return err
 		}
 		if r.progress(); page.Last {

@@ -85,7 +85,7 @@ type syncBody struct {
 	Notice    string `json:"notice,omitempty"`    // detail of the first notice
 	NoticeOf  string `json:"noticeOf,omitempty"`  // its code
 	Failures  int    `json:"failures,omitempty"`  // consecutive failed syncs
-	NotBefore int64  `json:"notBefore,omitempty"` // when the provider accepts requests again
+	NotBefore int64  `json:"notBefore,omitempty"` // when the provider may be asked again: at the time that it named, or later; see limitedFor
 	Limited   int    `json:"limited,omitempty"`   // consecutive runs that ended with a rate limit and read nothing; see limitedFor
 	Paused    bool   `json:"paused,omitempty"`
 	Changed   bool   `json:"changed,omitempty"` // settings were changed; see replacedSettings

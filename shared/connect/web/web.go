@@ -270,7 +270,7 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 	switch {
 	case errors.As(err, &forbidden):
 		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it redirects to " + startOf(forbidden.to.String()) + ": " + forbidden.site.forbids()})
-		if forbidden.site.failed != nil { // the site may only be down
+		if failed := forbidden.site.failed; failed != nil && failed.Code != fetch.Blocked { // the site may only be down
 			page.Unread = append(page.Unread, address)
 			return true, false, nil
 		}

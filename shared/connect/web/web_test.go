@@ -780,6 +780,7 @@ func TestARedirectIsFollowedAsFarAsRobotsTxtAllows(t *testing.T) {
 		to, robots string
 		read       bool
 	}{
+		"to no public address":      {"private/moved", "User-agent: *\nDisallow: /login", false},
 		"allowed":                   {"/moved", "User-agent: *\nDisallow: /login", true},
 		"forbidden":                 {"/login?next=/a", "User-agent: *\nDisallow: /login", false},
 		"forbidden after the first": {"/again", "User-agent: *\nDisallow: /login", false},
@@ -790,7 +791,7 @@ func TestARedirectIsFollowedAsFarAsRobotsTxtAllows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pages := map[string]answer{"/login?next=/a": article("Sign in"), "/login": article("Sign in"), "/moved": article("Text"), "/a": article("Text")}
-			other := read(t, maps.Clone(pages))
+			other, private := read(t, maps.Clone(pages)), read(t, maps.Clone(pages))
 			r := read(t, pages)
 			for _, one := range []*reading{r, other} {
 				one.pages["/robots.txt"] = answer{http.StatusOK, tt.robots}
@@ -808,7 +809,7 @@ func TestARedirectIsFollowedAsFarAsRobotsTxtAllows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.moved["/a"] = strings.Replace(tt.to, "other", other.url, 1)
+			r.moved["/a"] = strings.NewReplacer("other", other.url, "private", private.url).Replace(tt.to)
 			for look := range 2 {
 				var got result
 				clock = clock.Add(24 * time.Hour)

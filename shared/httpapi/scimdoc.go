@@ -78,10 +78,8 @@ func describeSCIM(doc *huma.OpenAPI) {
 		}
 		op.Responses[strconv.Itoa(p.status)] = success
 		if p.id == "getScimUser" || p.id == "getScimGroup" || p.out != nil && (p.method == http.MethodPut || p.method == http.MethodPatch || p.status == http.StatusCreated) {
-			success.Headers = map[string]*huma.Param{"ETag": {Schema: &huma.Schema{Type: huma.TypeString}}}
-		}
-		if p.status == http.StatusCreated {
-			success.Headers["Location"] = &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
+			text := &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
+			success.Headers = map[string]*huma.Param{"ETag": text, "Location": text}
 		}
 		if p.id == "updateScimGroup" {
 			op.Responses["200"] = &huma.Response{Description: "OK", Content: scimContent(storedGroup)}

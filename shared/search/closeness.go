@@ -40,7 +40,7 @@ func (ix *Index) embedQuestion(ctx context.Context, question string) func() *seg
 		defer cancel()
 		vectors, err := ix.Embedder.Embed(limited, []string{question}, embed.Question)
 		if err != nil {
-			done <- nil
+			defer close(done) // after the failure is reported
 			if ctx.Err() != nil || errors.Is(err, embed.ErrInvalid) || errors.Is(err, memory.ErrBusy) {
 				return // that says nothing of the model
 			}

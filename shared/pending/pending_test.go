@@ -442,6 +442,28 @@ func (s unnoted) Write(ctx context.Context, ops ...table.Op) error {
 	return s.Store.Write(ctx, ops...)
 }
 
+// crowded is a table on a full disk.
+type crowded struct{ table.Store }
+
+func (s crowded) Write(ctx context.Context, ops ...table.Op) error {
+	if !table.IsFreeing(ctx) {
+		return errBroken
+	}
+	return s.Store.Write(ctx, ops...)
+}
+
+// A sweep is noted on a full disk too.
+func TestASweepIsNotedOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	r.Table = crowded{r.Table}
+	for range 2 {
+		if _, err := r.Sweep(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // Sweeps at the same time wait for nobody, and agree since when they are regular.
 func TestSweepsAtTheSameTimeAreNoted(t *testing.T) {
 	t.Parallel()

@@ -30,8 +30,10 @@ const notings = 5
 
 // note stores that a sweep begins at now, and returns since when sweeps run regularly: since now after a standstill, or if
 // fresh is set. Patience counts from then. The time is stored, because a process may end before patience does. If it
-// cannot be stored, note returns now and an error, so that nothing is late in this sweep.
+// cannot be stored, note returns now and an error, so that nothing is late in this sweep. The item replaces the last one, so that a full
+// disk has room for it.
 func (s *Sweeper) note(ctx context.Context, now time.Time, fresh bool) (time.Time, error) {
+	ctx = table.Freeing(ctx)
 	for range notings {
 		item, err := s.Table.Get(ctx, SweepsKey)
 		cond := table.VersionIs(item.Version)

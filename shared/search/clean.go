@@ -29,6 +29,7 @@ const (
 //
 // A search that ctx ends keeps its place, and the next call continues it.
 func (ix *Index) Clean(ctx context.Context) (removed int, err error) {
+	ctx = table.Freeing(ctx)
 	due := table.Query{Table: table.Index, Partition: cleanupPartition, To: table.Padded(ix.Now().UnixMilli()) + "#~"}
 	var count atomic.Int64
 	work, wctx := errgroup.WithContext(ctx)

@@ -2,13 +2,47 @@ package search_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"docent/shared/blob"
+	"docent/shared/table"
 )
+
+// fullTable refuses every Write that frees no room, as on a full disk.
+type fullTable struct{ table.Store }
+
+func (f fullTable) Write(ctx context.Context, ops ...table.Op) error {
+	if !table.IsFreeing(ctx) {
+		return errors.New("no room")
+	}
+	return f.Store.Write(ctx, ops...)
+}
+
+// TestOnAFullDiskBlobsAreRemoved: those whose removal is due, and those without a record.
+func TestOnAFullDiskBlobsAreRemoved(t *testing.T) {
+	t.Parallel()
+	x, lib, clock := newIndex(t)
+	const each = 20
+	for i := range each {
+		d := doc("wiki", fmt.Sprintf("Title %d", i), "A text about whales.", 1)
+		publish(t, x, lib, d)
+		if err := x.Blobs.Put(t.Context(), fmt.Sprintf("segments/%s/lost-%d", team, i), []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := x.DropSource(t.Context(), team, "wiki"); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(25 * time.Hour)
+	x.Table = fullTable{x.Table}
+	if n, err := x.Clean(t.Context()); n != 2*each || err != nil || blobCount(t, x) != 0 {
+		t.Errorf("removed %d, %v; %d are left", n, err, blobCount(t, x))
+	}
+}
 
 // stopping ends a context at the at-th call of Delete.
 type stopping struct {

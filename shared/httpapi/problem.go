@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -162,7 +161,7 @@ func classify(err error) *apierr.Error {
 	if errors.Is(err, memory.ErrBusy) {
 		return busy()
 	}
-	if errors.Is(err, syscall.ENOSPC) { // of docent serve
+	if table.IsFull(err) { // of docent serve
 		return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "The disk of the server is full, so that nothing was changed. Try again when its operator has made room.")
 	}
 	for _, passing := range []error{table.ErrConflict, table.ErrThrottled, table.ErrUnavailable,

@@ -21,6 +21,7 @@ func TestFailuresOfAStoreArePassing(t *testing.T) {
 		detail string
 	}{
 		{&fs.PathError{Op: "write", Path: "docent.db", Err: syscall.ENOSPC}, apierr.Unavailable, "disk of the server is full"},
+		{&fs.PathError{Op: "write", Path: "docent.db", Err: syscall.EDQUOT}, apierr.Unavailable, "disk of the server is full"},
 		{table.ErrThrottled, apierr.Unavailable, "temporarily unavailable"},
 		{context.DeadlineExceeded, apierr.Unavailable, "temporarily unavailable"},
 		{errors.New("a bug"), apierr.Internal, "internal error"},

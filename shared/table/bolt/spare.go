@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"time"
 
+	"docent/shared/table"
+
 	bbolt "go.etcd.io/bbolt"
 )
 
@@ -45,7 +47,7 @@ func (p *spare) make(now time.Time) {
 	if err != nil {
 		_ = os.Remove(p.path) // it has no use
 	}
-	if p.used = isFull(err); err != nil && !p.used {
+	if p.used = table.IsFull(err); err != nil && !p.used {
 		p.bytes = 0
 	}
 }
@@ -69,11 +71,6 @@ func (p *spare) give(now time.Time) bool {
 	}
 	p.used, p.tried = true, now
 	return os.Remove(p.path) == nil
-}
-
-// isFull reports whether err says that the disk, or the owner's part of it, is full.
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // isUsed reports whether the file is missing, and how large it is to be. due: it is time to try again to make it.
@@ -101,7 +98,7 @@ func (s *Store) hasRoom() bool {
 func (s *Store) transactInRoom(group []*request) (freeing, others error) {
 	if s.hasRoom() {
 		err := s.transact(group)
-		if !isFull(err) {
+		if !table.IsFull(err) {
 			return err, err
 		}
 		others = err
@@ -117,7 +114,7 @@ func (s *Store) transactInRoom(group []*request) (freeing, others error) {
 	if len(free) == 0 {
 		return nil, others
 	}
-	if freeing = s.transact(free); isFull(freeing) && s.spare.give(s.now()) {
+	if freeing = s.transact(free); table.IsFull(freeing) && s.spare.give(s.now()) {
 		freeing = s.transact(free)
 	}
 	return freeing, others

@@ -19,7 +19,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"docent/shared/table"
@@ -194,7 +193,7 @@ func openError(path string, created bool, err error) error {
 	var refused *fs.PathError
 	info, statErr := os.Stat(path)
 	switch {
-	case created || errors.Is(err, syscall.ENOSPC) || statErr != nil:
+	case created || table.IsFull(err) || statErr != nil:
 		return err
 	case info.IsDir():
 		return fmt.Errorf("it is a folder: %w", err)

@@ -120,6 +120,7 @@ func TestADiskThatRefusesIsNoDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	full := &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
+	quota := &fs.PathError{Op: "write", Path: path, Err: syscall.EDQUOT}
 	for name, c := range map[string]struct {
 		created bool
 		err     error
@@ -127,6 +128,7 @@ func TestADiskThatRefusesIsNoDamage(t *testing.T) {
 	}{
 		"a new file on a full disk": {true, full, false},
 		"an old one":                {false, full, false},
+		"an old one, and a quota":   {false, quota, false},
 		"a new file":                {true, errors.New("it could not be locked"), false},
 		"a read-only disk":          {false, &fs.PathError{Op: "open", Path: path, Err: syscall.EROFS}, false},
 		"a disk that fails":         {false, &fs.PathError{Op: "read", Path: path, Err: syscall.EIO}, false},

@@ -34,6 +34,8 @@ var (
 	// ErrUnavailable: the store could not be reached or failed; a write may or may
 	// not have happened.
 	ErrUnavailable = errors.New("store unavailable")
+	// ErrFull: the room that is left on the disk is kept for removing data; nothing was written.
+	ErrFull = errors.New("no room on the disk")
 	// ErrTooLarge: an item or a Write exceeds its bound.
 	ErrTooLarge = errors.New("too large for the store")
 	// ErrInvalid: an empty, oversized or malformed key, an unknown table, a damaged

@@ -181,7 +181,7 @@ func (s *Store) transact(group []*request) (err error) {
 			if errors.As(r.err, &broken) {
 				return broken
 			}
-			changed = changed || r.err == nil
+			changed = changed || r.err == nil && len(r.ops) > 0
 		}
 		if !changed {
 			return errUnchanged

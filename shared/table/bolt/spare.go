@@ -1,8 +1,10 @@
 package bolt
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -17,18 +19,24 @@ import (
 // spareSuffix ends the name of the spare file, behind that of the database.
 const spareSuffix = ".spare"
 
-// spareEvery is how often the committer tries to make the spare file again.
-const spareEvery = time.Second
+// How often the committer tries to make the spare file: while it was given up, and while there never was room for it. Trying fills the disk
+// for a moment.
+const (
+	spareEvery  = time.Second
+	spareSeldom = 10 * time.Minute
+)
 
 // spare is a file that occupies room on the disk. When the disk is full, it is removed, and only Writes that free room are
-// carried out until there is as much again: on the disk, or of free pages in the database.
+// carried out until there is as much again: on the disk, or of free pages in the database. A disk that had no room for it
+// when the store was opened is written to until it is full.
 type spare struct {
 	path string
 
-	mu    sync.Mutex // guards the following
-	bytes int64      // 0: there is none
-	used  bool       // the file is missing
-	tried time.Time
+	mu      sync.Mutex // guards the following
+	bytes   int64      // 0: there is none
+	missing bool       // the file is to be made
+	used    bool       // it is missing, and the disk was full
+	tried   time.Time
 }
 
 // make makes the file, unless that fails for want of room. A disk on which it cannot be made at all has no spare.
@@ -39,7 +47,7 @@ func (p *spare) make(now time.Time) {
 		return
 	}
 	if info, err := os.Stat(p.path); err == nil && info.Size() >= p.bytes {
-		p.used = false
+		p.missing, p.used = false, false
 		return
 	}
 	p.tried = now
@@ -47,8 +55,13 @@ func (p *spare) make(now time.Time) {
 	if err != nil {
 		_ = os.Remove(p.path) // it has no use
 	}
-	if p.used = table.IsFull(err); err != nil && !p.used {
-		p.bytes = 0
+	switch {
+	case err == nil:
+		p.missing, p.used = false, false
+	case table.IsFull(err):
+		p.missing = true
+	default:
+		p.bytes, p.missing, p.used = 0, false, false
 	}
 }
 
@@ -62,48 +75,84 @@ func (p *spare) write() error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// give removes the file, and reports whether there was one.
+// give removes the file, and reports whether there was one. The disk is full.
 func (p *spare) give(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bytes == 0 || p.used {
 		return false
 	}
-	p.used, p.tried = true, now
+	p.missing, p.used, p.tried = true, true, now
 	return os.Remove(p.path) == nil
 }
 
-// isUsed reports whether the file is missing, and how large it is to be. due: it is time to try again to make it.
-func (p *spare) isUsed(now time.Time) (used, due bool, bytes int64) {
+// lack notes that the disk is full. What is left of it is for removals, if there is no file.
+func (p *spare) lack(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.used, now.Sub(p.tried).Abs() >= spareEvery, p.bytes
+	if p.missing && !p.used {
+		p.used, p.tried = true, now
+	}
 }
 
-// hasRoom reports whether Writes that need room may be carried out.
-func (s *Store) hasRoom() bool {
-	now := s.now()
-	used, due, bytes := s.spare.isUsed(now)
-	if !used || int64(s.db.Stats().FreePageN)*int64(s.db.Info().PageSize) >= bytes {
-		return true
+// state returns how large the file is to be, and whether it was given up. due: it is time to make it.
+func (p *spare) state(now time.Time) (bytes int64, used, due bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	every := spareSeldom
+	if p.used {
+		every = spareEvery
 	}
+	return p.bytes, p.used, p.missing && now.Sub(p.tried).Abs() >= every
+}
+
+// hasRoom reports whether Writes that need room may be carried out. due: that may change when the file is made, which only the
+// committer does.
+func (s *Store) hasRoom() (room, due bool) {
+	bytes, used, due := s.spare.state(s.now())
+	if used && int64(s.db.Stats().FreePageN)*s.pageSize >= bytes {
+		return true, false
+	}
+	return !used, due
+}
+
+// makeRoom is hasRoom after the file was made, if that was due.
+func (s *Store) makeRoom() bool {
+	room, due := s.hasRoom()
 	if due {
-		s.spare.make(now)
-		used, _, _ = s.spare.isUsed(now)
+		s.spare.make(s.now())
+		room, _ = s.hasRoom()
 	}
-	return !used
+	return room
+}
+
+// CheckRoom returns the error of a Write that needs room while there is only what the spare file left, unless ctx is one of table.Freeing.
+// It is for what else is written to the same disk. It wraps table.ErrFull.
+func (s *Store) CheckRoom(ctx context.Context) error {
+	if table.IsFreeing(ctx) {
+		return nil
+	}
+	switch room, due := s.hasRoom(); {
+	case room:
+		return nil
+	case !due:
+		return s.errNoRoom()
+	}
+	_, err := s.submit(ctx, nil) // nothing; the committer looks whether there is room
+	return err
 }
 
 // transactInRoom carries out group as far as the disk has room, and returns the errors of those that free room and of the others.
 func (s *Store) transactInRoom(group []*request) (freeing, others error) {
-	if s.hasRoom() {
+	if s.makeRoom() {
 		err := s.transact(group)
 		if !table.IsFull(err) {
 			return err, err
 		}
 		others = err
+		s.spare.lack(s.now())
 	} else {
-		others = errNoRoom
+		others = s.errNoRoom()
 	}
 	var free []*request
 	for _, r := range group {
@@ -120,8 +169,11 @@ func (s *Store) transactInRoom(group []*request) (freeing, others error) {
 	return freeing, others
 }
 
-// errNoRoom is the error of a Write that needs room while there is only what the spare file left.
-var errNoRoom = &os.PathError{Op: "write", Path: "database", Err: syscall.ENOSPC}
+// errNoRoom returns the error of a Write that needs room while there is only what the spare file left.
+func (s *Store) errNoRoom() error {
+	bytes, _, _ := s.spare.state(s.now())
+	return fmt.Errorf("%w: less than %d MB are free, which are kept for removing data: %w", table.ErrFull, bytes>>20, syscall.ENOSPC)
+}
 
 // update is db.Update, unless a test fills the disk.
 func (s *Store) update(do func(*bbolt.Tx) error) error {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -18,16 +19,21 @@ import (
 
 // fullDisk is a store on a disk that has room only while the spare file is gone.
 type fullDisk struct {
-	t     *testing.T
-	s     *bolt.Store
-	spare string
-	full  atomic.Bool
-	now   atomic.Int64 // in seconds
+	t      *testing.T
+	s      *bolt.Store
+	spare  string
+	full   atomic.Bool
+	noRoom atomic.Bool  // even while the spare file is gone
+	now    atomic.Int64 // in seconds
 }
 
 func newFullDisk(t *testing.T) *fullDisk {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "docent.db")
+	return openFullDisk(t, filepath.Join(t.TempDir(), "docent.db"))
+}
+
+func openFullDisk(t *testing.T, path string) *fullDisk {
+	t.Helper()
 	d := &fullDisk{t: t, spare: path + bolt.SpareSuffix}
 	s, err := bolt.Open(path, bolt.Options{Spare: 1 << 20, Now: func() time.Time { return time.Unix(1_800_000_000+d.now.Load(), 0) }})
 	if err != nil {
@@ -40,7 +46,7 @@ func newFullDisk(t *testing.T) *fullDisk {
 	})
 	d.s = s
 	s.Fill(func() error {
-		if d.full.Load() && d.hasSpare() {
+		if d.noRoom.Load() || d.full.Load() && d.hasSpare() {
 			return &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
 		}
 		return nil
@@ -88,16 +94,77 @@ func TestOnAFullDiskDataIsRemoved(t *testing.T) {
 	if err := d.remove(freeing, "a"); err != nil || d.hasSpare() {
 		t.Errorf("a removal: %v; spare %t", err, d.hasSpare())
 	}
-	if err := d.put("d"); !errors.Is(err, syscall.ENOSPC) {
+	if err := d.put("d"); !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, table.ErrFull) || !strings.Contains(err.Error(), "less than 1 MB are free") {
 		t.Errorf("a put takes the room of removals: %v", err)
+	}
+	if err := d.s.CheckRoom(t.Context()); !errors.Is(err, table.ErrFull) {
+		t.Errorf("there is room for other files: %v", err)
+	}
+	if err := d.s.CheckRoom(freeing); err != nil {
+		t.Errorf("there is none for removals: %v", err)
 	}
 	if err := d.remove(freeing, "b"); err != nil {
 		t.Errorf("a second removal: %v", err)
 	}
 	d.full.Store(false) // somebody has made room
 	d.now.Add(1)
-	if err := d.put("d"); err != nil || !d.hasSpare() {
+	if err := d.s.CheckRoom(t.Context()); err != nil || !d.hasSpare() {
+		t.Errorf("room for other files: %v; spare %t", err, d.hasSpare())
+	}
+	if err := d.put("d"); err != nil {
+		t.Errorf("a put with room: %v", err)
+	}
+}
+
+// TestADiskWithLessThanTheSpareIsWrittenTo until it is full.
+func TestADiskWithLessThanTheSpareIsWrittenTo(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "docent.db")
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("this system has no file that is always full")
+	}
+	if err := os.Symlink("/dev/full", path+bolt.SpareSuffix); err != nil {
+		t.Fatal(err)
+	}
+	d := openFullDisk(t, path)
+	if err := errors.Join(d.put("a"), d.s.CheckRoom(t.Context())); err != nil || d.hasSpare() {
+		t.Fatalf("a put: %v; spare %t", err, d.hasSpare())
+	}
+	d.noRoom.Store(true)
+	if err := d.put("b"); !errors.Is(err, syscall.ENOSPC) || errors.Is(err, table.ErrFull) {
+		t.Errorf("a put that the disk has no room for: %v", err)
+	}
+	d.noRoom.Store(false)
+	if err := d.put("b"); !errors.Is(err, table.ErrFull) || d.hasSpare() {
+		t.Errorf("a put takes what is left: %v", err)
+	}
+	if err := d.remove(table.Freeing(t.Context()), "a"); err != nil {
+		t.Errorf("a removal: %v", err)
+	}
+	d.now.Add(1)
+	if err := d.put("b"); err != nil || !d.hasSpare() {
 		t.Errorf("a put with room: %v; spare %t", err, d.hasSpare())
+	}
+}
+
+// TestTheSpareIsMadeLater than Open, when there is room for it.
+func TestTheSpareIsMadeLater(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "docent.db")
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("this system has no file that is always full")
+	}
+	if err := os.Symlink("/dev/full", path+bolt.SpareSuffix); err != nil {
+		t.Fatal(err)
+	}
+	d := openFullDisk(t, path)
+	d.now.Add(60)
+	if err := d.put("a"); err != nil || d.hasSpare() {
+		t.Errorf("a put within minutes: %v; spare %t", err, d.hasSpare())
+	}
+	d.now.Add(600)
+	if err := d.put("b"); err != nil || !d.hasSpare() {
+		t.Errorf("a put after minutes: %v; spare %t", err, d.hasSpare())
 	}
 }
 

@@ -62,7 +62,9 @@ type Store struct {
 	tables map[string]bool
 	now    func() time.Time
 	spare  spare
-	full   func() error // of tests: the error of a disk when a transaction is written
+	// pageSize is in bytes. db.Info reads it from the mapping, which the committer may be moving.
+	pageSize int64
+	full     func() error // of tests: the error of a disk when a transaction is written
 
 	mu      sync.Mutex // guards waiting and closed
 	waiting []*request
@@ -91,6 +93,7 @@ func Open(path string, o Options) (*Store, error) {
 		db:        db,
 		tables:    make(map[string]bool, len(o.Tables)),
 		now:       o.Now,
+		pageSize:  int64(db.Info().PageSize),
 		wake:      make(chan struct{}, 1),
 		committed: make(chan struct{}),
 	}

@@ -173,3 +173,11 @@ func waiting(ctx context.Context, queues ...queue.Queue) ([]string, error) {
 	}
 	return bodies, nil
 }
+
+// Spared is what stores the objects of Local.
+type Spared = spared
+
+// Without is s while the table refuses Writes with err.
+func (s spared) Without(err error) Spared {
+	return spared{s.Store, func(context.Context) error { return err }}
+}

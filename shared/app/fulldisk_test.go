@@ -2,9 +2,11 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 
@@ -63,5 +65,39 @@ func TestEveryDeleteHasTheRoomThatIsKeptForAFullDisk(t *testing.T) {
 	}
 	if want := map[string]bool{"GET": false, "DELETE": true, "PATCH": false}; !maps.Equal(log.freeing, want) {
 		t.Errorf("requests that free room: %v, want %v", log.freeing, want)
+	}
+}
+
+// TestObjectsDoNotTakeTheRoomThatIsKeptForAFullDisk, neither segments nor files; they can be read and removed.
+func TestObjectsDoNotTakeTheRoomThatIsKeptForAFullDisk(t *testing.T) {
+	t.Parallel()
+	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := local.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	objects, ok := local.Index.Blobs.(app.Spared)
+	if !ok {
+		t.Fatalf("objects are stored by %T", local.Index.Blobs)
+	}
+	if err := objects.Put(t.Context(), "a", []byte("kept")); err != nil {
+		t.Fatal(err)
+	}
+	objects = objects.Without(table.ErrFull)
+	if err := objects.Put(t.Context(), "b", nil); !errors.Is(err, table.ErrFull) {
+		t.Errorf("a segment: %v", err)
+	}
+	if err := objects.PutFrom(t.Context(), "b", strings.NewReader("a file")); !errors.Is(err, table.ErrFull) {
+		t.Errorf("a file: %v", err)
+	}
+	if data, err := objects.Get(t.Context(), "a"); err != nil || string(data) != "kept" {
+		t.Errorf("read %q, %v", data, err)
+	}
+	if err := objects.Delete(t.Context(), "a"); err != nil {
+		t.Error(err)
 	}
 }

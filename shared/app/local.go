@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -155,8 +156,9 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 	l.syncQueue, l.rebuildQueue = newQueue(o, "sources"), newQueue(o, "rebuilds")
 	l.hookQueue = newQueue(o, "deliveries")
 	l.extractQueue = newQueue(o, "files")
-	e := engines{table: l.store, blobs: blobs, questions: l.questionQueue, documents: l.documentQueue, syncs: l.syncQueue, rebuilds: l.rebuildQueue, deliveries: l.hookQueue,
-		extractions: l.extractQueue, receive: blobs.PutFrom, openObject: blobs.Open, fallible: true}
+	objects := spared{blobs, l.store.CheckRoom}
+	e := engines{table: l.store, blobs: objects, questions: l.questionQueue, documents: l.documentQueue, syncs: l.syncQueue, rebuilds: l.rebuildQueue, deliveries: l.hookQueue,
+		extractions: l.extractQueue, receive: objects.PutFrom, openObject: objects.Open, fallible: true}
 	if o.Parts.Embedder != nil {
 		l.embedQueue = newQueue(o, "embeddings")
 		e.embeddings = l.embedQueue
@@ -173,6 +175,29 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 		l.log.ErrorContext(ctx, "pending work was not resumed", "err", err)
 	}
 	return nil
+}
+
+// spared refuses objects, as the table refuses Writes, while there is only the room that is kept for removing data. Segments that are
+// stored for Writes which the table then refuses would fill it.
+type spared struct {
+	*dir.Store
+	room func(ctx context.Context) error
+}
+
+// Put implements blob.Store.
+func (s spared) Put(ctx context.Context, name string, data []byte) error {
+	if err := s.room(ctx); err != nil {
+		return fmt.Errorf("put object %s: %w", name, err)
+	}
+	return s.Store.Put(ctx, name, data)
+}
+
+// PutFrom is that of dir.Store.
+func (s spared) PutFrom(ctx context.Context, name string, from io.Reader) error {
+	if err := s.room(ctx); err != nil {
+		return fmt.Errorf("put object %s: %w", name, err)
+	}
+	return s.Store.PutFrom(ctx, name, from)
 }
 
 // visibility is how long a delivered message is hidden. Work that takes longer hides it

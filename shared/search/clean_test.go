@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"docent/shared/blob"
+	"docent/shared/search"
 	"docent/shared/table"
 )
 
@@ -17,7 +18,7 @@ type fullTable struct{ table.Store }
 
 func (f fullTable) Write(ctx context.Context, ops ...table.Op) error {
 	if !table.IsFreeing(ctx) {
-		return errors.New("no room")
+		return table.ErrFull
 	}
 	return f.Store.Write(ctx, ops...)
 }
@@ -100,6 +101,19 @@ func TestASearchForLostBlobsContinues(t *testing.T) {
 		}
 		if n, err := x.Clean(t.Context()); n != 0 || err != nil || s.calls.Load() > 3*teams {
 			t.Errorf("%d at a time: it began again: %d, %v", parallel, n, err)
+		}
+	}
+}
+
+// TestOnAFullDiskPublishingLeavesNoBlobs: workers try again within seconds, and blobs that stay would fill the disk more.
+func TestOnAFullDiskPublishingLeavesNoBlobs(t *testing.T) {
+	t.Parallel()
+	x, _, _ := newIndex(t)
+	x.Table = fullTable{x.Table}
+	for range 3 {
+		err := x.Publish(t.Context(), team, []search.Document{doc("wiki", "Title", "A text about whales.", 1)}, nil)
+		if !errors.Is(err, table.ErrFull) || blobCount(t, x) != 0 {
+			t.Errorf("%v; %d blobs stay", err, blobCount(t, x))
 		}
 	}
 }

@@ -107,7 +107,7 @@ func (ix *Index) store(ctx context.Context, teamID string, f family, level int, 
 // may have happened anyway, the blobs stay; Clean removes them after a day if no record names
 // them.
 func (ix *Index) discard(ctx context.Context, cause error, records []record) {
-	if table.AsConditionFailed(cause) == nil && !errors.Is(cause, table.ErrConflict) && !errors.Is(cause, table.ErrThrottled) {
+	if table.AsConditionFailed(cause) == nil && !errors.Is(cause, table.ErrConflict) && !errors.Is(cause, table.ErrThrottled) && !errors.Is(cause, table.ErrFull) {
 		return
 	}
 	for _, r := range records {

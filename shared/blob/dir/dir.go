@@ -63,6 +63,7 @@ func (s *Store) prepare() error {
 			return err
 		}
 	}
+	_ = s.root.MkdirAll(held, 0o700) // on a full disk, it is made when it is needed
 	if err := s.sync("."); err != nil {
 		return err
 	}

@@ -41,8 +41,8 @@ func (s *Store) Hold() (*Hold, error) {
 	if s.holding.hold != nil {
 		return nil, ErrHeld
 	}
-	// A Hold of a killed process may have left some. The folder is made when it is needed: a full disk may have no room for it.
-	if err := s.root.RemoveAll(held); err != nil {
+	// A Hold of a killed process may have left some.
+	if err := s.empty(held); err != nil {
 		return nil, fmt.Errorf("hold objects: %w", err)
 	}
 	s.holding.hold, s.holding.deleted = &Hold{s}, map[string]string{}
@@ -58,7 +58,21 @@ func (h *Hold) Release() error {
 		return nil
 	}
 	g.hold, g.deleted = nil, nil
-	return h.s.root.RemoveAll(held)
+	return h.s.empty(held)
+}
+
+// empty removes the files of a folder, if there is one. The folder stays: a full disk may have no room for another.
+func (s *Store) empty(folder string) error {
+	entries, err := fs.ReadDir(s.root.FS(), folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, entry := range entries {
+		if err := s.remove(path.Join(folder, entry.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Names returns the names of all objects, sorted: those that existed when the Hold was made,

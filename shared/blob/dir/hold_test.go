@@ -3,6 +3,7 @@ package dir_test
 import (
 	"errors"
 	"io"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -76,20 +77,37 @@ func TestAHoldKeepsWhatIsDeleted(t *testing.T) {
 	}
 }
 
-// TestAHoldNeedsNoRoom while nothing is deleted: the disk may be full when it is copied.
+// TestAHoldNeedsNoRoom: the disk may be full when it is copied. No folder is made, also not for what is deleted.
 func TestAHoldNeedsNoRoom(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	s := open(t, folder)
-	before := entries(t, folder)
-	hold, err := s.Hold()
-	if err != nil {
+	if err := s.Put(t.Context(), "a", nil); err != nil {
 		t.Fatal(err)
 	}
-	if after := entries(t, folder); !slices.Equal(before, after) {
-		t.Errorf("the Hold made %q of %q", after, before)
-	}
-	if err := hold.Release(); err != nil {
-		t.Error(err)
+	before := entries(t, folder)
+	for range 2 {
+		hold, err := s.Hold()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after := entries(t, folder); !slices.Equal(before, after) {
+			t.Errorf("the Hold made %q of %q", after, before)
+		}
+		if err := s.Delete(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if after := entries(t, folder); !slices.Equal(before, after) {
+			t.Errorf("a deletion made %q of %q", after, before)
+		}
+		if err := hold.Release(); err != nil {
+			t.Error(err)
+		}
+		if after := entries(t, folder); !slices.Equal(before, after) {
+			t.Errorf("the end of the Hold made %q of %q", after, before)
+		}
+		if left := entries(t, filepath.Join(folder, "held")); len(left) > 0 {
+			t.Errorf("%q are left", left)
+		}
 	}
 }

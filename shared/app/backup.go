@@ -45,7 +45,7 @@ type BackupReport struct {
 	Database int64     `json:"databaseBytes"`
 	Objects  int       `json:"objects"`
 	Bytes    int64     `json:"bytes"` // of all files
-	// Faults says which objects the backup lacks, at most maxFaults of them, because the data lacked them or they could not be read.
+	// Faults says which objects the backup lacks, at most maxFaults lines, because the data lacked them or they could not be read.
 	Faults []string `json:"faults,omitempty"`
 }
 
@@ -136,6 +136,9 @@ const (
 	maxFaultBytes = 500
 )
 
+// andMore is the last fault of a list that has too few.
+const andMore = "and more"
+
 // faultsRecord is the name of the list in the header of backupSums, which earlier versions pass over.
 const faultsRecord = "DOCENT.faults"
 
@@ -150,6 +153,7 @@ type backupWriter struct {
 // fault notes something that the backup lacks.
 func (b *backupWriter) fault(format string, args ...any) {
 	if len(b.faults) == maxFaults {
+		b.faults[maxFaults-1] = andMore
 		return
 	}
 	text := strings.Join(strings.FieldsFunc(fmt.Sprintf(format, args...), unicode.IsControl), " ")

@@ -181,3 +181,12 @@ type Spared = spared
 func (s spared) Without(err error) Spared {
 	return spared{s.Store, func(context.Context) error { return err }}
 }
+
+// ListedFaults returns what a backup lists that lacks n objects.
+func ListedFaults(n int) []string {
+	var b backupWriter
+	for i := range n {
+		b.fault("object %d is missing", i)
+	}
+	return b.faults
+}

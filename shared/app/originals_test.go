@@ -109,3 +109,13 @@ func TestABackupSaysWhatItLacks(t *testing.T) {
 		t.Errorf("%d objects of %d", lacking.Objects, whole.Objects)
 	}
 }
+
+// TestALongListOfFaultsSaysThatThereAreMore, and has a bound.
+func TestALongListOfFaultsSaysThatThereAreMore(t *testing.T) {
+	t.Parallel()
+	for n, last := range map[int]string{999: "object 998 is missing", 1000: "object 999 is missing", 1001: "and more", 1500: "and more"} {
+		if got := app.ListedFaults(n); len(got) != min(n, 1000) || got[len(got)-1] != last {
+			t.Errorf("%d: %d, and the last is %q", n, len(got), got[len(got)-1])
+		}
+	}
+}

@@ -120,7 +120,7 @@ func TestAnIdempotencyKeyIsForOneConversation(t *testing.T) {
 	} {
 		reply := h.must(409, "POST", "/chat/completions", body, "Idempotency-Key", "k")
 		e := decodedCompletion(t, reply.body).Error
-		if e == nil || e.Message != "This Idempotency-Key was used for another question or conversation." || e.Code != "answer-conflict" || reply.header.Get("X-Should-Retry") != "false" {
+		if e == nil || e.Message != "This Idempotency-Key was used for another question or conversation. Choose another one." || e.Code != "answer-conflict" || reply.header.Get("X-Should-Retry") != "false" {
 			t.Errorf("%s: %v %s", name, reply.header, reply.body)
 		}
 	}

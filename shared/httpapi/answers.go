@@ -207,6 +207,7 @@ func (h *answers) replay(ctx context.Context, p team.Principal, id, lastID strin
 	e.resume(lastID)
 	e.created(a)
 	if a.State != answer.Processing {
+		events.beforeText()
 		e.end(a, func(f answer.Failure) *problem { return failedProblem(ctx, f) })
 		return &getAnswerOutput{}, nil
 	}

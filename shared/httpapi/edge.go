@@ -27,7 +27,7 @@ var echoable = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 // line, authentication, counting, and the replies to unknown paths and methods.
 func (s Services) edge(operations *mux) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		req := &request{id: requestIDOf(r), arrived: s.Now(), host: r.Host, chat: isChat(r.URL.Path)}
+		req := &request{id: requestIDOf(r), arrived: s.Now(), begun: time.Now(), host: r.Host, chat: isChat(r.URL.Path)}
 		ctx, meter := table.WithMeter(context.WithValue(r.Context(), requestKey{}, req))
 		ctx, notes := usage.WithNotes(ctx)
 		if r.Method == http.MethodDelete {

@@ -93,7 +93,7 @@ func openEventsEnding(ctx context.Context, ending func(*problem) []byte) *eventS
 	h.Set("Cache-Control", "no-store, no-transform") // nor to compress them, for which they collect them, too
 	reply.ResponseWriter.WriteHeader(http.StatusOK)
 	checking, cancel := context.WithCancel(ctx)
-	s := newEventStream(reply.ResponseWriter, func() []byte { return refusalEvent(checking, ending) })
+	s := newEventStream(reply.ResponseWriter, requestFrom(ctx).begun, func() []byte { return refusalEvent(checking, ending) })
 	s.cancel = cancel
 	reply.events, reply.empty = s, true
 	s.write(nil) // sends the headers
@@ -128,9 +128,10 @@ func refusalEvent(ctx context.Context, ending func(*problem) []byte) []byte {
 	return ending(newProblem(ctx, refused.Kind.Status(), refused.Code, refused.Detail)) // toProblem is for the request's own goroutine
 }
 
-func newEventStream(w http.ResponseWriter, refusal func() []byte) *eventStream {
+// newEventStream returns a stream whose caller was checked at the time checked.
+func newEventStream(w http.ResponseWriter, checked time.Time, refusal func() []byte) *eventStream {
 	s := &eventStream{w: w, control: http.NewResponseController(w), refusal: refusal, cancel: func() {},
-		ended: make(chan struct{}), stopped: make(chan struct{}), idle: time.NewTimer(keepOpenEvery), checked: time.Now()}
+		ended: make(chan struct{}), stopped: make(chan struct{}), idle: time.NewTimer(keepOpenEvery), checked: checked}
 	go s.keepOpen()
 	return s
 }

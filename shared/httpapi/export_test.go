@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"time"
 
 	"docent/shared/document"
 	"docent/shared/source"
@@ -54,13 +55,13 @@ const (
 
 // NewCheckedStream returns the send, beforeText and close of a stream to w, which refusal ends.
 func NewCheckedStream(w http.ResponseWriter, refusal func() []byte) (send func(name, id string, data any), beforeText, end func()) {
-	s := newEventStream(w, refusal)
+	s := newEventStream(w, time.Now(), refusal)
 	return s.send, s.beforeText, s.close
 }
 
 // NewEventStream returns the send and close of a stream to w, which refusal ends, unless it is nil.
 func NewEventStream(w http.ResponseWriter, refusal func() []byte) (send func(name, id string, data any), end func()) {
-	s := newEventStream(w, refusal)
+	s := newEventStream(w, time.Now(), refusal)
 	return s.send, s.close
 }
 

@@ -18,6 +18,7 @@ import (
 type request struct {
 	id       string
 	arrived  time.Time
+	begun    time.Time     // like arrived, of the clock that the waits of a stream follow
 	host     string        // that the client asked for, with its port
 	quotas   []quota.State // reported in the reply's headers
 	exceeded *quota.State  // the quota that it exceeded

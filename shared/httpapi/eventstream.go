@@ -27,7 +27,8 @@ const (
 	// reply, or a text of a stream, is checked before it is sent. A key may have been cached for 9 s before, and is dead
 	// 10 s after it was revoked.
 	recheckFirst = time.Second
-	// recheckEvery is how often the caller of an open stream is checked again, if nothing is sent.
+	// recheckEvery is how often the caller of an open stream is checked again, if nothing is sent, and how long the start of a check may
+	// lie back when text is sent, unless the check itself took longer.
 	recheckEvery = 5 * time.Second
 )
 
@@ -60,12 +61,12 @@ type eventStream struct {
 	ended   chan struct{} // closed by close
 	stopped chan struct{} // closed when keepOpen returns
 
-	mu      sync.Mutex
-	broken  bool
-	closed  bool
-	checked time.Time   // when the last check began that found that the caller may be answered
-	idle    *time.Timer // until the next comment
-	cancel  func()      // ends a check of the key
+	mu     sync.Mutex
+	broken bool
+	closed bool
+	due    time.Time   // from when the caller is checked before text is sent
+	idle   *time.Timer // until the next comment
+	cancel func()      // ends a check of the key
 }
 
 // roomForEvents reserves what a stream needs, before anything is done that a refusal would leave half done.
@@ -131,7 +132,7 @@ func refusalEvent(ctx context.Context, ending func(*problem) []byte) []byte {
 // newEventStream returns a stream whose caller was checked at the time checked.
 func newEventStream(w http.ResponseWriter, checked time.Time, refusal func() []byte) *eventStream {
 	s := &eventStream{w: w, control: http.NewResponseController(w), refusal: refusal, cancel: func() {},
-		ended: make(chan struct{}), stopped: make(chan struct{}), idle: time.NewTimer(keepOpenEvery), checked: checked}
+		ended: make(chan struct{}), stopped: make(chan struct{}), idle: time.NewTimer(keepOpenEvery), due: checked.Add(recheckFirst)}
 	go s.keepOpen()
 	return s
 }
@@ -160,7 +161,8 @@ func (s *eventStream) keepOpen() {
 	}
 }
 
-// check ends the stream if its caller may no longer be answered.
+// check ends the stream if its caller may no longer be answered. Otherwise text may be sent for recheckFirst after it, so that a slow
+// check does not hold up each part of the text, but not after recheckEvery since it began.
 func (s *eventStream) check() {
 	if s.isBroken() {
 		return
@@ -172,13 +174,13 @@ func (s *eventStream) check() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.checked = begun
+	s.due = begun.Add(min(time.Since(begun)+recheckFirst, recheckEvery))
 }
 
-// beforeText is check unless there was one in the last recheckFirst. It is called before what documents say is sent.
+// beforeText is check unless there was one a short time ago. It is called before what documents say is sent.
 func (s *eventStream) beforeText() {
 	s.mu.Lock()
-	due := s.refusal != nil && !s.closed && time.Since(s.checked) >= recheckFirst
+	due := s.refusal != nil && !s.closed && !time.Now().Before(s.due)
 	s.mu.Unlock()
 	if due {
 		s.check()

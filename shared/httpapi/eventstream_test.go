@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,4 +147,47 @@ func TestAStreamIsCheckedBeforeItSendsText(t *testing.T) {
 			t.Errorf("checks after %v, want %v", checks, want)
 		}
 	})
+}
+
+// TestASlowCheckHoldsUpFewParts: of a text whose parts come every 100 ms. Each is sent within 5 s of the start of a check.
+func TestASlowCheckHoldsUpFewParts(t *testing.T) {
+	t.Parallel()
+	for takes, want := range map[time.Duration]int{0: 0, 2 * time.Second: 2, 6 * time.Second: 20} {
+		t.Run(takes.String(), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var mu sync.Mutex
+				checked := time.Now() // when the last check began that has ended
+				_, beforeText, end := httpapi.NewCheckedStream(httptest.NewRecorder(), func() []byte {
+					begun := time.Now()
+					time.Sleep(takes)
+					mu.Lock()
+					defer mu.Unlock()
+					if begun.After(checked) {
+						checked = begun
+					}
+					return nil
+				})
+				defer end()
+				time.Sleep(time.Second)
+				held := 0
+				for range 20 {
+					time.Sleep(100 * time.Millisecond)
+					came := time.Now()
+					beforeText()
+					if time.Since(came) > 0 {
+						held++
+					}
+					mu.Lock()
+					if old := time.Since(checked); old > max(takes, 5*time.Second) {
+						t.Errorf("text is sent %s after a check", old)
+					}
+					mu.Unlock()
+				}
+				if held != want {
+					t.Errorf("%d parts were held up, want %d", held, want)
+				}
+			})
+		})
+	}
 }

@@ -49,24 +49,34 @@ var codePrompts = []string{
 // codePromptEnds are the ends of its parts. The second part follows the first where the code runs in the browser.
 var codePromptEnds = [2]string{"to achieve the highest-quality analysis for the user.", "to discover available files."}
 
-// withoutCodePrompts returns text without those prompts.
+// withoutCodePrompts returns text without those prompts. A prompt begins at the last beginning before its end, because a question or a
+// passage may have a beginning without an end.
 func withoutCodePrompts(text string) string {
-	for _, start := range codePrompts {
-		for {
-			before, prompt, found := strings.Cut(text, start)
-			_, after, whole := strings.Cut(prompt, codePromptEnds[0])
-			if !found || !whole {
-				break
+	var kept strings.Builder
+	for rest := text; ; {
+		before, after, whole := strings.Cut(rest, codePromptEnds[0])
+		if !whole {
+			if len(rest) == len(text) {
+				return text
 			}
-			if strings.HasPrefix(after, "\n\n##### Pyodide Environment\n") {
-				if _, rest, whole := strings.Cut(after, codePromptEnds[1]); whole {
-					after = rest
-				}
+			kept.WriteString(rest)
+			return kept.String()
+		}
+		rest = after
+		start := max(strings.LastIndex(before, codePrompts[0]), strings.LastIndex(before, codePrompts[1]))
+		if start < 0 {
+			kept.WriteString(before)
+			kept.WriteString(codePromptEnds[0])
+			continue
+		}
+		kept.WriteString(strings.TrimSuffix(before[:start], "\n"))
+		if strings.HasPrefix(after, "\n\n##### Pyodide Environment\n") {
+			second, _, _ := strings.Cut(after, codePromptEnds[0]) // it ends before the next prompt does
+			if at := strings.Index(second, codePromptEnds[1]); at >= 0 {
+				rest = after[at+len(codePromptEnds[1]):]
 			}
-			text = strings.TrimSuffix(before, "\n") + after
 		}
 	}
-	return text
 }
 
 // typed returns what the user typed of a message. Open WebUI writes before it the passages of files and web pages that it found, and

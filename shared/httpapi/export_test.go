@@ -19,6 +19,8 @@ var (
 	WaitOf       = waitOf
 	LevelOf      = levelOf
 	Closing      = closing
+
+	WithoutCodePrompts = withoutCodePrompts
 )
 
 // PathsOf returns the paths of an area's operations.

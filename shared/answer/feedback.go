@@ -34,7 +34,7 @@ func (s *Service) Rate(ctx context.Context, teamID string, asker Asker, question
 			return err
 		}
 		if a.State == Processing {
-			return apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "The question is not answered yet. Rate it when its state is complete.")
+			return apierr.New(apierr.Conflict, apierr.CodeAnswerConflict, "The question is not answered yet. Rate it when its state is no longer processing.")
 		}
 		f.At = s.Now().UTC().Truncate(time.Millisecond).UnixMilli()
 		a.Feedback = &f

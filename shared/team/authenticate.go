@@ -259,7 +259,8 @@ func (s *Service) step(ctx context.Context, r record, now time.Time) (quota.Stat
 		calls = quota.SessionCalls
 	}
 	limit := calls(w, 0).Limit
-	item, err := s.Table.Add(ctx, quota.Step(quota.CallsKey(r.TeamID, r.id, w), w, limit))
+	// On a full disk too: else nobody could read, or remove what fills it.
+	item, err := s.Table.Add(table.Freeing(ctx), quota.Step(quota.CallsKey(r.TeamID, r.id, w), w, limit))
 	if table.AsConditionFailed(err) != nil {
 		return quota.State{}, quota.Exceeded(calls(w, limit))
 	}

@@ -79,6 +79,24 @@ func TestCallsToTheStore(t *testing.T) {
 	}
 }
 
+// TestCallsAreCountedOnAFullDisk: people could not read, or remove what fills it, if their calls were refused.
+func TestCallsAreCountedOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	o, w := openWatched(t)
+	_, text := o.key(t, team.NewKey{Kind: team.KindPersonal})
+	w.add = func(ctx context.Context, _ table.Key) error {
+		if !table.IsFreeing(ctx) {
+			return table.ErrFull
+		}
+		return nil
+	}
+	for range 2 {
+		if a, err := o.Authenticate(t.Context(), text); err != nil || len(a.Quotas) != 1 {
+			t.Errorf("%+v, %v", a.Quotas, err)
+		}
+	}
+}
+
 // TestUserIsReadInParallelWithTheCount lets neither call end before the other has begun, so the two of
 // a personal key are one round trip.
 func TestUserIsReadInParallelWithTheCount(t *testing.T) {

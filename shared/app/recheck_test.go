@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,8 +35,9 @@ func (h *home) endings(name string) ended {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	var groups []access.Group
-	teams.Groups = func(context.Context, string, string) ([]access.Group, error) { return groups, nil }
+	var groups atomic.Pointer[[]access.Group] // a stream reads them while one leaves
+	groups.Store(new([]access.Group))
+	teams.Groups = func(context.Context, string, string) ([]access.Group, error) { return *groups.Load(), nil }
 	key := func(k team.NewKey) team.APIKey {
 		k.Name = "its"
 		made, text, err := teams.CreateKey(ctx, h.team.ID, k)
@@ -58,7 +60,7 @@ func (h *home) endings(name string) ended {
 		return teams.ReplaceProfile(ctx, h.team.ID, before, after)
 	}
 	leave := func() error {
-		groups = nil
+		groups.Store(new([]access.Group))
 		return nil
 	}
 	left := ended{end: leave, status: 409, code: "access-changed", detail: "What you may read changed during the request. Send it again.", errorType: "invalid_request_error"}
@@ -75,11 +77,11 @@ func (h *home) endings(name string) ended {
 		key(team.NewKey{Kind: team.KindTeam, ActFor: true})
 		return ended{deactivate, "bob", 403, "user-not-active", "The header Docent-User must name an active user of this team.", "permission_error"}
 	case "owner left a group":
-		groups = []access.Group{{ID: "g", DisplayName: "Engineering"}}
+		groups.Store(&[]access.Group{{ID: "g", DisplayName: "Engineering"}})
 		key(team.NewKey{Kind: team.KindPersonal, UserID: bob.ID})
 		return left
 	case "person of a team key left a group":
-		groups = []access.Group{{ID: "g", DisplayName: "Engineering"}}
+		groups.Store(&[]access.Group{{ID: "g", DisplayName: "Engineering"}})
 		key(team.NewKey{Kind: team.KindTeam, ActFor: true})
 		left.acting = "bob"
 		return left

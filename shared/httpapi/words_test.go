@@ -64,6 +64,7 @@ func TestFaultsReadAlike(t *testing.T) {
 		{"a missing parameter", call{"GET", "/usage", acme.key, nil, nil}, "/query/start", "is required"},
 		{"a parameter of ours", call{"GET", "/security-events?format=x", acme.key, nil, nil}, "/query/format", "must be native or ocsf"},
 		{"a member of a list, of ours", call{"POST", "/context/query/prs", acme.key, `{"query":"x","labels":[""]}`, nil}, "/labels/0", "must have 1 to 256 characters"},
+		{"members of two lists, of ours", call{"POST", "/context/query/prs", acme.key, `{"query":"x","labels":[""],"projects":["a",""]}`, nil}, "/projects/1", "must have 1 to 256 characters"},
 		{"a large bound", call{"POST", "/uploads", acme.key, `{"mediaType":"application/pdf","size":104857601}`, nil}, "/size", "must be at most 104857600"},
 		{"a long list", call{"POST", "/uploads", acme.key, `{"mediaType":"text/plain","size":5}`, nil}, "/mediaType", "must be one of " + strings.Join(extract.MediaTypes(), ", ")},
 		{"a wrong form", call{"POST", "/uploads", acme.key, map[string]any{"mediaType": extract.PDF, "size": 5, "sha256": strings.Repeat("x", 64)}, nil}, "/sha256", "must be 64 hexadecimal digits"},

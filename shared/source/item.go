@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,10 +96,8 @@ func (i Item) check() error {
 	case i.State != "" && !slices.Contains(statesOf(space), i.State):
 		return fmt.Errorf("state must be one of %s", strings.Join(statesOf(space), ", "))
 	}
-	for name, text := range map[string]string{"author": i.Author, "project": i.Project} {
-		if err := checkFact(name, text, maxFact); err != nil {
-			return err
-		}
+	if err := cmp.Or(checkFact("author", i.Author, maxFact), checkFact("project", i.Project, maxFact)); err != nil {
+		return err
 	}
 	for _, text := range i.Labels {
 		if err := checkFact("a label", text, MaxLabel); err != nil || text == "" {

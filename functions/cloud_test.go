@@ -427,5 +427,10 @@ func (c *cloud) answer(question string) reply {
 	id := uuid.NewString()
 	c.want(c.ask(id, question), 204)
 	c.drain()
-	return c.want(c.do("GET", "/answers/"+id, nil), 200, `"state":"complete"`)
+	r := c.do("GET", "/answers/"+id, nil)
+	if strings.Contains(r.body, `"state":"processing"`) { // a queue may have a message and return none
+		c.settle()
+		r = c.do("GET", "/answers/"+id, nil)
+	}
+	return c.want(r, 200, `"state":"complete"`)
 }

@@ -20,6 +20,8 @@ type cloud struct {
 	code   string            // of the error with status who
 	limit  int               // functions at a time; 0: GetAccountSettings is refused
 	tables bool              // stacks have tables of their own, and DynamoDB every table that is asked for
+	busy   int               // deletions of a stack that fail, because its functions have written to the bucket in between
+	gone   bool              // the bucket does not exist
 	did    []string
 }
 
@@ -31,6 +33,11 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusForbidden)
 		}
 		fmt.Fprintf(w, `{"AccountLimit":{"ConcurrentExecutions":%d,"UnreservedConcurrentExecutions":%d}}`, c.limit+500, c.limit)
+		return
+	}
+	if r.Method == http.MethodGet && c.gone {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `<Error><Code>NoSuchBucket</Code></Error>`)
 		return
 	}
 	if r.Method == http.MethodGet { // S3 lists
@@ -90,6 +97,10 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "DeleteStack":
 		c.did = append(c.did, "delete "+name)
 		c.stacks[name] = described(name, "DELETE_COMPLETE", name)
+		if c.busy > 0 {
+			c.busy--
+			c.stacks[name] = described(name, "DELETE_FAILED", name) + "<StackStatusReason>failed to delete: [Segments]</StackStatusReason>"
+		}
 		fmt.Fprint(w, `<DeleteStackResponse></DeleteStackResponse>`)
 	default:
 		refuse(400, "InvalidAction", r.FormValue("Action"))
@@ -248,6 +259,35 @@ func TestDestroyEmptiesTheBucketAndDeletes(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "docent is gone") || strings.Contains(out.String(), "stay") {
 		t.Errorf("it says %s", out.String())
+	}
+}
+
+// TestDestroyRemovesWhatTheLastFunctionsWrote checks that one run is enough for a stack whose functions write to the bucket until they are
+// deleted, and that one which cannot be deleted says why.
+func TestDestroyRemovesWhatTheLastFunctionsWrote(t *testing.T) {
+	for name, c := range map[string]struct {
+		cloud *cloud
+		did   string
+		want  string // of the error; empty: it is gone
+	}{
+		"once":                 {&cloud{busy: 1}, "empty segments, delete docent, empty segments, delete docent", ""},
+		"for ever":             {&cloud{busy: 9}, "empty segments, delete docent, empty segments, delete docent", "docent is not gone: failed to delete: [Segments]"},
+		"the bucket is gone":   {&cloud{gone: true}, "delete docent", ""},
+		"and the rest was not": {&cloud{gone: true, busy: 1}, "delete docent, delete docent", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fake := c.cloud
+			fake.tables = true
+			fake.stacks = map[string]string{"docent": described("docent", "UPDATE_COMPLETE", "docent", "DataRetained", "false", "BucketName", "segments")}
+			given(t, fake)
+			err := run(t.Context(), []string{"-destroy", "docent"}, &strings.Builder{})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if got := strings.Join(fake.did, ", "); got != c.did {
+				t.Errorf("it did %s, want %s", got, c.did)
+			}
+		})
 	}
 }
 

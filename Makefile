@@ -226,8 +226,8 @@ restore: ## restore all tables of the AWS stack to the moment AT=2026-11-23T05:0
 	$(MAKE) deploy CONTEXT="$(CONTEXT) -c restored=$(subst :,,$(subst -,,$(AT)))"
 
 .PHONY: bootstrap
-bootstrap: $(CDK) ## prepare the account and region of the environment for the CDK, once
-	$(CDK) bootstrap --no-notices
+bootstrap: $(CDK) ## prepare the account and region of the environment for the CDK, once (ARGS='--custom-permissions-boundary NAME')
+	$(CDK) bootstrap --no-notices $(ARGS)
 
 # The name of a deployed stack.
 STACK ?= docent

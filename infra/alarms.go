@@ -22,7 +22,7 @@ import (
 // throttled table is first slow and then an error, and a worker that fails leaves its messages waiting.
 func (s *stack) addAlarms() {
 	s.countRefused()
-	s.topic = s.newTopic()
+	s.addTopics()
 	s.alarmAPI()
 	for _, f := range functions {
 		if !f.serves() && !ageIsWatched(f) {
@@ -139,17 +139,23 @@ func (s *stack) newAlarm(name, about string, of awscloudwatch.IMetric, above flo
 	if slices.Contains(rollsBack, name) {
 		s.rollback = append(s.rollback, a)
 	}
-	if s.topic != nil {
-		a.AddAlarmAction(awscloudwatchactions.NewSnsAction(s.topic))
-		a.AddOkAction(awscloudwatchactions.NewSnsAction(s.topic))
+	for _, topic := range s.topics {
+		a.AddAlarmAction(awscloudwatchactions.NewSnsAction(topic))
+		a.AddOkAction(awscloudwatchactions.NewSnsAction(topic))
 	}
 }
 
-// newTopic adds the topic of the alarms. It returns nil if no address is given.
-func (s *stack) newTopic() awssns.ITopic {
-	if s.alarmsEmail == "" {
-		return nil
+// addTopics adds the topic that sends mail to the address that is given, and takes the operator's own, whose policy is not ours.
+func (s *stack) addTopics() {
+	if s.alarmsEmail != "" {
+		s.topics = append(s.topics, s.newTopic())
 	}
+	if s.alarmsTopic != "" {
+		s.topics = append(s.topics, awssns.Topic_FromTopicArn(s.construct, id("AlarmsTopic"), jsii.String(s.alarmsTopic)))
+	}
+}
+
+func (s *stack) newTopic() awssns.ITopic {
 	topic := awssns.NewTopic(s.construct, id("Alarms"), &awssns.TopicProps{EnforceSSL: jsii.Bool(true)})
 	topic.AddSubscription(awssnssubscriptions.NewEmailSubscription(jsii.String(s.alarmsEmail), nil))
 	topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{

@@ -122,10 +122,12 @@ func TestAlarmsTellTheAddressThatIsGiven(t *testing.T) {
 	for _, c := range []struct {
 		m     template
 		tells string
-	}{{plain(t), ""}, {whole(t), "${Alarms}"}} {
+	}{{plain(t), ""}, {whole(t), "${Alarms}, " + topicARN}} {
 		c.m.each(t, "AWS::CloudWatch::Alarm", func(t *testing.T, name string, r resource) {
-			if got := words(list(r.at("AlarmActions"))); got != c.tells {
-				t.Errorf("%s tells %q, want %q", name, got, c.tells)
+			for _, state := range []string{"AlarmActions", "OKActions"} {
+				if got := words(list(r.at(state))); got != c.tells {
+					t.Errorf("%s of %s: it tells %q, want %q", state, name, got, c.tells)
+				}
 			}
 		})
 	}

@@ -49,6 +49,7 @@ func newBackups(app awscdk.App, s settings) awscdk.Stack {
 		Synthesizer:           awscdk.NewBootstraplessSynthesizer(&awscdk.BootstraplessSynthesizerProps{}),
 	})
 	awscdk.Tags_Of(far).Add(jsii.String(ownerTag), jsii.String(s.backupsName()), nil)
+	s.obey(far)
 	awsbackup.NewBackupVault(far, id("Vault"), &awsbackup.BackupVaultProps{
 		BackupVaultName: jsii.String(s.backupsName()), RemovalPolicy: copiesStay})
 	rules := versionRules()
@@ -164,8 +165,12 @@ func (s *stack) replicate() {
 	})
 }
 
-// tellOfBackups sends mail to the address of the alarms if a backup of the tables, or the copy of one, fails.
+// tellOfBackups tells those whom alarms tell if a backup of the tables, or the copy of one, fails.
 func (s *stack) tellOfBackups(vault string) {
+	var targets []awsevents.IRuleTarget
+	for _, topic := range s.topics {
+		targets = append(targets, awseventstargets.NewSnsTopic(topic, nil))
+	}
 	for _, job := range []struct{ name, vault string }{{"Backup", "backupVaultArn"}, {"Copy", "sourceBackupVaultArn"}} {
 		awsevents.NewRule(s.construct, id("Failed", job.name), &awsevents.RuleProps{
 			Description: jsii.String("A backup of Docent's tables failed: " + job.name + "."),
@@ -173,7 +178,7 @@ func (s *stack) tellOfBackups(vault string) {
 				Source: jsii.Strings("aws.backup"), DetailType: jsii.Strings(job.name + " Job State Change"),
 				Detail: &map[string]any{"state": []string{"FAILED", "ABORTED", "EXPIRED"}, job.vault: []string{vault}},
 			},
-			Targets: &[]awsevents.IRuleTarget{awseventstargets.NewSnsTopic(s.topic, nil)},
+			Targets: &targets,
 		})
 	}
 }

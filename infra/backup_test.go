@@ -139,12 +139,12 @@ func TestARestoreHasItsRole(t *testing.T) {
 	}
 }
 
-func TestAFailedBackupSendsMail(t *testing.T) {
+func TestAFailedBackupTellsWhomAlarmsTell(t *testing.T) {
 	t.Parallel()
 	rules := whole(t).of("AWS::Events::Rule")
 	for rule, vault := range map[string]string{"FailedBackup": "backupVaultArn", "FailedCopy": "sourceBackupVaultArn"} {
 		r := rules[rule]
-		if target(r.at("Targets", 0, "Arn")) != "Alarms" || target(r.at("EventPattern", "detail", vault, 0)) != "BackupVault" ||
+		if target(r.at("Targets", 0, "Arn")) != "Alarms" || r.at("Targets", 1, "Arn") != topicARN || target(r.at("EventPattern", "detail", vault, 0)) != "BackupVault" ||
 			words(r.at("EventPattern", "detail", "state")) != "FAILED, ABORTED, EXPIRED" {
 			t.Errorf("%s: %v", rule, r.Properties)
 		}

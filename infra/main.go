@@ -67,7 +67,7 @@ func run(args []string) error {
 		return err
 	}
 	if s.told() == nobody && s.local == "" {
-		fmt.Fprintln(os.Stderr, "infra: alarms are sent to nobody; set -c alarmsEmail=ops@example.com")
+		fmt.Fprintln(os.Stderr, "infra: alarms are sent to nobody; set -c alarmsEmail=ops@example.com or -c alarmsTopic=ARN")
 	}
 	if err := s.built(); err != nil {
 		return err

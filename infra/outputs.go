@@ -36,7 +36,7 @@ func (s *stack) addOutputs() {
 		{"ExtractionsDeadLetterURL", "Files whose text could not be read because of an internal error.", *s.extractions.dead.QueueUrl()},
 		{"DeliveriesDeadLetterURL", "Notices for webhook endpoints that failed because of an internal error.", *s.deliveries.dead.QueueUrl()},
 		{"KeyID", "Of the key that encrypts the secrets of data sources.", *s.key.KeyId()},
-		{"AlarmsTold", "The address to which alarms are sent, or nobody.", s.told()},
+		{"AlarmsTold", "The address and the topic to which alarms are sent, or nobody.", s.told()},
 		{"Settings", "The values with which the stack was deployed, as JSON; the next deployment keeps them.", s.chosenJSON()},
 		{"DataRetained", "Whether data stays when the stack is deleted.", retained},
 	} {
@@ -47,12 +47,13 @@ func (s *stack) addOutputs() {
 // nobody is the output AlarmsTold of a stack whose alarms only show in AWS. The deployment then says so.
 const nobody = "nobody"
 
-// told returns the address to which alarms are sent, or nobody.
+// told returns the address and the topic to which alarms are sent, or nobody.
 func (s settings) told() string {
-	if !s.withAlarms || s.alarmsEmail == "" {
+	to := slices.DeleteFunc([]string{s.alarmsEmail, s.alarmsTopic}, func(s string) bool { return s == "" })
+	if !s.withAlarms || len(to) == 0 {
 		return nobody
 	}
-	return s.alarmsEmail
+	return strings.Join(to, ", ")
 }
 
 // chosenJSON returns the values of -c that are remembered, as JSON.

@@ -19,18 +19,21 @@ type settings struct {
 	name        string // of the installation
 	stage       string // such as beta; empty: the account has only one
 	withAlarms  bool
-	alarmsEmail string // receives alarms; empty: they only show in AWS
-	refusedKeys int    // refused keys within 5 minutes that raise an alarm
-	budget      int    // US dollars per month; 0: none
-	domain      string // of the API; empty: the gateway's own
-	bothNames   bool   // the gateway's own address keeps working next to the domain
-	certificate string // ARN, in the stack's region, for domain
-	zone        string // id of the Route 53 zone of domain; empty: its record is made by hand
-	zoneName    string // its name
-	waf         bool   // a web firewall in front of the API
-	canary      bool   // new versions get a tenth of the calls first
-	tracing     bool   // requests are traced by X-Ray
-	logDays     int    // how long logs are kept
+	alarmsEmail string            // receives alarms; empty, and without alarmsTopic: they only show in AWS
+	alarmsTopic string            // ARN of an SNS topic of the operator's, which gets alarms too; empty: none
+	tags        map[string]string // on everything, next to the stack's own
+	boundary    string            // permissions boundary of every role, a policy of the account by name or ARN; empty: none
+	refusedKeys int               // refused keys within 5 minutes that raise an alarm
+	budget      int               // US dollars per month; 0: none
+	domain      string            // of the API; empty: the gateway's own
+	bothNames   bool              // the gateway's own address keeps working next to the domain
+	certificate string            // ARN, in the stack's region, for domain
+	zone        string            // id of the Route 53 zone of domain; empty: its record is made by hand
+	zoneName    string            // its name
+	waf         bool              // a web firewall in front of the API
+	canary      bool              // new versions get a tenth of the calls first
+	tracing     bool              // requests are traced by X-Ray
+	logDays     int               // how long logs are kept
 	logLevel    string
 	logRole     bool     // set the account's role for the gateway's logs
 	model       string   // of Bedrock an id, or the id or ARN of an inference profile; else a server's name for it; empty: answers are quoted
@@ -75,6 +78,8 @@ var known = map[string]setting{
 	"stage":          {"", textOf(func(s *settings) *string { return &s.stage }, `([a-zA-Z0-9-]{1,32})?`)},
 	"alarms":         {"true", yesOrNo(func(s *settings) *bool { return &s.withAlarms })},
 	"alarmsEmail":    {"", textOf(func(s *settings) *string { return &s.alarmsEmail }, `([^@\s]+@[^@\s]+)?`)},
+	"alarmsTopic":    {"", textOf(func(s *settings) *string { return &s.alarmsTopic }, `(arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[a-zA-Z0-9_-]{1,256})?`)},
+	"tags":           {"", readTags},
 	"refusedKeys":    {"100", numberOf(func(s *settings) *int { return &s.refusedKeys }, 1, 1_000_000)},
 	"budget":         {"0", numberOf(func(s *settings) *int { return &s.budget }, 0, 1_000_000)},
 	"domain":         {"", textOf(func(s *settings) *string { return &s.domain }, hostName)},
@@ -142,6 +147,7 @@ var known = map[string]setting{
 		}
 		return nil
 	}},
+	"permissionsBoundary": {"", textOf(func(s *settings) *string { return &s.boundary }, `(arn:[a-z-]+:iam::([0-9]{12}|aws):policy/)?[a-zA-Z0-9_+=,.@/-]*`)},
 	"restored": {"", func(s *settings, value string) error {
 		if _, err := time.Parse("20060102T150405Z", value); err != nil && value != "" {
 			return errors.New("it is not a moment, such as 20261123T050000Z")
@@ -256,7 +262,7 @@ func (s settings) check() (errs []error) {
 	refuse(s.budget > 0 && s.alarmsEmail == "", "a budget requires alarmsEmail")
 	refuse(s.bothNames && s.domain == "", "gatewayAddress requires a domain: without one the API has only the gateway's address")
 	backup := s.backupRegion != ""
-	refuse(backup && s.told() == nobody, "backupRegion requires alarms and alarmsEmail, which report a failed backup")
+	refuse(backup && s.told() == nobody, "backupRegion requires alarms and alarmsEmail or alarmsTopic, which report a failed backup")
 	refuse(backup && s.local != "", "a local emulator of AWS has no other region")
 	refuse(backup && len(s.stackName()) > longestBackupName, "backupRegion requires a name of at most %d characters, with its stage", longestBackupName)
 	refuse(s.canary && !s.withAlarms, "a canary requires alarms, which end it")

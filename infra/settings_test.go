@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,8 +26,14 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		"another architecture":             {map[string]string{"architecture": "amd64"}, []string{"neither arm64 nor x86_64"}},
 		"a zone without a domain":          {map[string]string{"zone": "Z1", "zoneName": "example.com"}, []string{"zone and zoneName"}},
 		"a budget without an address":      {map[string]string{"budget": "5"}, []string{"a budget requires alarmsEmail"}},
-		"a backup that tells nobody":       {map[string]string{"backupRegion": "eu-west-1"}, []string{"backupRegion requires alarms and alarmsEmail"}},
-		"a backup without alarms":          {map[string]string{"backupRegion": "eu-west-1", "alarmsEmail": "ops@example.com", "alarms": "false"}, []string{"requires alarms and alarmsEmail"}},
+		"a backup that tells nobody":       {map[string]string{"backupRegion": "eu-west-1"}, []string{"backupRegion requires alarms and alarmsEmail or alarmsTopic"}},
+		"a topic that is none":             {map[string]string{"alarmsTopic": "on-call"}, []string{"alarmsTopic=on-call"}},
+		"a tag without a value":            {map[string]string{"tags": "team=search,prod"}, []string{`tags=team=search,prod: "prod" is not KEY=VALUE`}},
+		"a tag of the stack":               {map[string]string{"tags": "docent=wiki"}, []string{"the tag docent is not yours"}},
+		"a tag of AWS":                     {map[string]string{"tags": "aws:team=search"}, []string{"the tag aws:team is not yours"}},
+		"too many tags":                    {map[string]string{"tags": manyTags()}, []string{"more than 40 tags"}},
+		"a boundary that is none":          {map[string]string{"permissionsBoundary": "arn:aws:iam::123456789012:role/x"}, []string{"permissionsBoundary=arn"}},
+		"a backup without alarms":          {map[string]string{"backupRegion": "eu-west-1", "alarmsEmail": "ops@example.com", "alarms": "false"}, []string{"requires alarms and alarmsEmail or alarmsTopic"}},
 		"the gateway's address alone":      {map[string]string{"gatewayAddress": "true"}, []string{"gatewayAddress requires a domain"}},
 		"a backup within an emulator":      {map[string]string{"backupRegion": "eu-west-1", "local": "http://localhost:4566"}, []string{"no other region"}},
 		"a region that is none":            {map[string]string{"backupRegion": "Ireland", "backupDays": "0"}, []string{"backupRegion=Ireland", "backupDays=0"}},
@@ -67,6 +74,14 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 			}
 		})
 	}
+}
+
+func manyTags() string {
+	var tags []string
+	for i := range mostTags + 1 {
+		tags = append(tags, fmt.Sprintf("t%d=", i))
+	}
+	return strings.Join(tags, ",")
 }
 
 func TestEveryValueIsInTheGuide(t *testing.T) {
@@ -148,13 +163,13 @@ func TestTheStackSaysWhetherAlarmsAreSent(t *testing.T) {
 		want  string
 	}{
 		{nil, nobody}, {map[string]string{"alarmsEmail": "ops@example.com"}, "ops@example.com"},
-		{map[string]string{"alarmsEmail": "ops@example.com", "alarms": "false"}, nobody},
+		{map[string]string{"alarmsEmail": "ops@example.com", "alarms": "false"}, nobody}, {map[string]string{"alarmsTopic": topicARN}, topicARN},
 	} {
 		if s, err := parse(c.given); err != nil || s.told() != c.want {
 			t.Errorf("%v: %s, want %s (%v)", c.given, s.told(), c.want, err)
 		}
 	}
-	for want, m := range map[string]template{nobody: plain(t), "ops@example.com": whole(t)} {
+	for want, m := range map[string]template{nobody: plain(t), "ops@example.com, " + topicARN: whole(t)} {
 		if got := m.Outputs["AlarmsTold"].Value; got != want {
 			t.Errorf("the output is %v, want %s", got, want)
 		}

@@ -45,7 +45,7 @@ type stack struct {
 	functions  map[string]awslambda.Function
 	aliases    map[string]awslambda.Alias  // nil: functions are called as they are
 	logs       map[string]awslogs.LogGroup // of functions
-	topic      awssns.ITopic               // nil: alarms are not sent
+	topics     []awssns.ITopic             // alarms are sent to all of them
 	alarms     []interfacesawscloudwatch.IAlarmRef
 	rollback   []interfacesawscloudwatch.IAlarmRef // those that undo a deployment
 }
@@ -59,6 +59,7 @@ func newStack(app awscdk.App, values settings) *stack {
 		Synthesizer: awscdk.NewDefaultStackSynthesizer(&awscdk.DefaultStackSynthesizerProps{GenerateBootstrapVersionRule: jsii.Bool(false)}),
 	})}
 	awscdk.Tags_Of(s.construct).Add(jsii.String(ownerTag), jsii.String(values.stackName()), nil)
+	s.obey(s.construct)
 	s.addTables(table.Names)
 	s.addBucket()
 	s.addQueues()

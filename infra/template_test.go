@@ -47,16 +47,20 @@ var (
 		"domain": "docent.example.com", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/c",
 		"zone": "Z0123", "zoneName": "example.com", "waf": "true", "tracing": "true", "model": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
 		"removal": "destroy", "tableKey": "aws", "logRole": "false", "backupRegion": "eu-west-1", "backupDays": "14",
+		"alarmsTopic": topicARN, "tags": "team=search,Cost Center=42=A", "permissionsBoundary": "org/developer",
 		"embeddingProvider": "bedrock", "embeddingModel": "amazon.titan-embed-text-v2:0", "embeddingSize": "256"})
 	// compatible is the stack with a model of an OpenAI-compatible server and restored tables, for a local emulator of AWS.
 	compatible = once("compatible", map[string]string{"model": "llama3.3", "modelUrl": "https://models.example.com/v1",
 		"modelKeyParameter": "/docent/model-key", "embeddingModel": "nomic-embed-text", "embeddingUrl": "https://models.example.com/v1",
 		"embeddingSize": "768", "embeddingKeyParameter": "/docent/embedding-key", "architecture": "x86_64", "local": "http://localhost:4566",
-		"restored": "20261123T050000Z"})
+		"restored": "20261123T050000Z", "permissionsBoundary": "arn:aws:iam::123456789012:policy/developer"})
 	// careful is the stack whose new versions are tried by a few calls, whose logs have no metrics, and whose domain is new.
 	careful = once("careful", map[string]string{"canary": "true", "logLevel": "warn", "domain": "docent.example.com",
 		"certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/c", "gatewayAddress": "true"})
 )
+
+// topicARN is the topic of an operator.
+const topicARN = "arn:aws:sns:eu-central-1:123456789012:on-call"
 
 // template is a synthesised stack.
 type template struct {

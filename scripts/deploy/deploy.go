@@ -96,7 +96,7 @@ func (a *account) deploy(ctx context.Context, name, backupRegion, assembly, cdk 
 	fmt.Fprintf(out, "\nThe API is at %s\nNext, the first team and its admin's key, which is shown once:\n\n"+
 		"  AWS_REGION=%s bin/docent team create --aws --stack %s --name Acme --admin ada@acme.example\n", base, a.region, name)
 	if output(there, "AlarmsTold") == nobody {
-		fmt.Fprint(out, "\nAlarms are sent to nobody: run make deploy CONTEXT='-c alarmsEmail=ops@example.com'.\n")
+		fmt.Fprint(out, "\nAlarms are sent to nobody: run make deploy CONTEXT='-c alarmsEmail=ops@example.com' or '-c alarmsTopic=ARN'.\n")
 	}
 	return nil
 }

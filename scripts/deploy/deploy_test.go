@@ -361,6 +361,7 @@ func TestSettingsAreRemembered(t *testing.T) {
 		"a stack that changes":         {described("docent", "UPDATE_IN_PROGRESS", "docent"), "", "", "", "is being changed"},
 		"settings that are damaged":    {described("docent", "UPDATE_COMPLETE", "docent", "Settings", "{"), "", "", "", "read the settings of the stack docent"},
 		"another region's certificate": {"", "-c domain=docent.example.com -c certificate=arn:aws:acm:us-east-1:1:certificate/x", "", "", "the certificate is of the region us-east-1"},
+		"another region's topic":       {"", "-c alarmsTopic=arn:aws:sns:us-east-1:123456789012:on-call", "", "", "the topic of the alarms is in the region us-east-1"},
 		"tables that were not restored": {described("docent", "UPDATE_COMPLETE", "docent", "Settings", "{}"), "-c restored=20261123T050000Z", "", "",
 			"there is no table docent-20261123T050000Z-"},
 		"empty tables instead of restored ones": {described("docent", "UPDATE_COMPLETE", "docent", "Settings", `{"restored":"20261123T050000Z"}`), "-c restored=", "", "",

@@ -29,6 +29,10 @@ func (a *account) fitting(ctx context.Context, there *cftypes.Stack, given, kept
 	if parts := strings.Split(value("certificate"), ":"); len(parts) > 3 && parts[3] != a.region {
 		return fmt.Errorf("the certificate is of the region %s: the domain needs one of %s", parts[3], a.region)
 	}
+	// arn:aws:sns:REGION:ACCOUNT:NAME
+	if parts := strings.Split(value("alarmsTopic"), ":"); len(parts) > 3 && parts[3] != a.region {
+		return fmt.Errorf("the topic of the alarms is in the region %s: CloudWatch needs one of %s", parts[3], a.region)
+	}
 	restored := value("restored")
 	if restored == "" {
 		if kept["restored"] == "" || there == nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -147,7 +148,8 @@ func (a *account) restoreTable(ctx context.Context, from, to string, at time.Tim
 	return nil
 }
 
-// complete waits until a restored table is there, and gives it what a restored table lacks: expiry, recovery, protection and tag.
+// complete waits until a restored table is there, and gives it what a restored table lacks: expiry, recovery, protection and the tags of
+// the stack.
 func (a *account) complete(ctx context.Context, name string, of *cftypes.Stack) error {
 	arn, err := a.active(ctx, name)
 	if err != nil {
@@ -173,8 +175,13 @@ func (a *account) complete(ctx context.Context, name string, of *cftypes.Stack) 
 			return a.explain(err)
 		}
 	}
-	if _, err := a.tables.TagResource(ctx, &dynamodb.TagResourceInput{ResourceArn: &arn,
-		Tags: []types.Tag{{Key: aws.String(ownerTag), Value: of.StackName}}}); err != nil {
+	var tags []types.Tag
+	for _, t := range of.Tags {
+		if !strings.HasPrefix(aws.ToString(t.Key), "aws:") { // those are AWS's own
+			tags = append(tags, types.Tag{Key: t.Key, Value: t.Value})
+		}
+	}
+	if _, err := a.tables.TagResource(ctx, &dynamodb.TagResourceInput{ResourceArn: &arn, Tags: tags}); err != nil {
 		return a.explain(err)
 	}
 	_, err = a.active(ctx, name) // the changes are made

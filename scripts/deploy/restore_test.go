@@ -55,7 +55,7 @@ func restorable(t *testing.T) (*account, string) {
 	}
 	stacks := cloudformation.NewFromConfig(config)
 	if _, err := stacks.CreateStack(t.Context(), &cloudformation.CreateStackInput{StackName: &name,
-		Tags: []cftypes.Tag{{Key: aws.String(ownerTag), Value: &name}},
+		Tags: []cftypes.Tag{{Key: aws.String(ownerTag), Value: &name}, {Key: aws.String("team"), Value: aws.String("search")}},
 		TemplateBody: aws.String(`{"Resources": {"Q": {"Type": "AWS::SQS::Queue"}}, "Outputs": {"Tables": {"Value": ` +
 			string(quoted(t, string(text))) + `}, "DataRetained": {"Value": "true"}}}`)}); err != nil {
 		t.Fatal(err)
@@ -104,6 +104,17 @@ func TestRestoreMakesCompleteTablesAndMayBeRepeated(t *testing.T) {
 		described, err := a.tables.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: restored})
 		if err != nil || !aws.ToBool(described.Table.DeletionProtectionEnabled) {
 			t.Errorf("%s is not protected, %v", *restored, err)
+		}
+		tags, err := a.tables.ListTagsOfResource(t.Context(), &dynamodb.ListTagsOfResourceInput{ResourceArn: described.Table.TableArn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]string{}
+		for _, tag := range tags.Tags {
+			got[aws.ToString(tag.Key)] = aws.ToString(tag.Value)
+		}
+		if want := map[string]string{ownerTag: name, "team": "search"}; !maps.Equal(got, want) {
+			t.Errorf("%s: its tags are %v, want %v", *restored, got, want)
 		}
 	}
 }

@@ -15,7 +15,11 @@ import (
 const sameInterrupt = time.Second
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup(1) ignores it
+		ends = append(ends, syscall.SIGHUP) // the terminal is closed
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, func() {
 		time.Sleep(sameInterrupt)
 		stop() // a second interrupt ends the program at once

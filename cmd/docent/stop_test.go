@@ -116,6 +116,34 @@ func (c *crash) terminate() {
 	}
 }
 
+// TestAClosedTerminalEndsTheServerAsATermination does, unless nohup keeps the server running.
+func TestAClosedTerminalEndsTheServerAsATermination(t *testing.T) {
+	t.Parallel()
+	c := newCrash(t)
+	c.start()
+	if err := c.server.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ended(); err != nil {
+		t.Errorf("docent serve did not end well: %v", err)
+	}
+	program := c.binary
+	c.binary = filepath.Join(c.dir, "nohup")
+	if err := os.WriteFile(c.binary, fmt.Appendf(nil, "#!/bin/sh\ntrap '' HUP\nexec '%s' \"$@\"\n", program), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.start()
+	if err := c.server.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 { // a server that ends refuses them after the first few
+		if _, _, err := c.send(t.Context(), "GET", "/collections/"+c.collection, nil); err != nil {
+			t.Fatalf("with nohup the server ended: %v", err)
+		}
+	}
+	c.terminate()
+}
+
 // TestSecondServerIsRefused starts docent serve on the data of another one.
 func TestSecondServerIsRefused(t *testing.T) {
 	t.Parallel()

@@ -139,11 +139,12 @@ func TestALoudTeamDoesNotSlowTheOthers(t *testing.T) {
 		if len(pair[0]) < 80 || len(pair[1]) < 80 {
 			t.Errorf("%s: %d and %d measured", name, len(pair[0]), len(pair[1]))
 		}
-		// Virtual time, but the order in which goroutines run moves it: from 1.2 to 2.2 times. Of a hundred, p95 is steadier than p99.
-		lonely, loud := pair[0].At(0.95), pair[1].At(0.95)
-		t.Logf("%s: p95 %s next to the loud team, %s alone", name, loud, lonely)
-		if loud > 3*lonely {
-			t.Errorf("%s: p95 %s next to the loud team, %s alone", name, loud, lonely)
+		// Virtual time, but the order in which goroutines run decides who draws which latency. Of a hundred, that moves p90 from 1.1 to 1.8 times,
+		// and p95 to 2.2 times.
+		lonely, loud := pair[0].At(0.9), pair[1].At(0.9)
+		t.Logf("%s: p90 %s next to the loud team, %s alone", name, loud, lonely)
+		if loud > 2*lonely {
+			t.Errorf("%s: p90 %s next to the loud team, %s alone", name, loud, lonely)
 		}
 	}
 	for name, o := range map[string]Outcome{"alone": alone.Quiet, "beside": beside.Quiet, "loud": beside.Loud} {

@@ -20,6 +20,9 @@ import (
 // and what to do. AWS charges for each metric that an alarm watches, and five times as much for a composite alarm. So
 // an alarm is left out if another one tells the same: a failed or late call of the API is a reply of the gateway, a
 // throttled table is first slow and then an error, and a worker that fails leaves its messages waiting.
+//
+// Percentiles are evaluated however few samples there are, which is CloudWatch's default: otherwise p99 counts from 1,000 requests in a
+// period on, so an installation with few would never be told that it is slow.
 func (s *stack) addAlarms() {
 	s.countRefused()
 	s.addTopics()

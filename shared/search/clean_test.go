@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -102,6 +104,57 @@ func TestASearchForLostBlobsContinues(t *testing.T) {
 		if n, err := x.Clean(t.Context()); n != 0 || err != nil || s.calls.Load() > 3*teams {
 			t.Errorf("%d at a time: it began again: %d, %v", parallel, n, err)
 		}
+	}
+}
+
+// endedTable meets the end of the disk in each Write, before or after it lands.
+type endedTable struct {
+	table.Store
+	after bool
+}
+
+func (e endedTable) Write(ctx context.Context, ops ...table.Op) error {
+	full := &fs.PathError{Op: "write", Path: "docent.db", Err: syscall.ENOSPC}
+	if e.after {
+		return errors.Join(e.Store.Write(ctx, ops...), full)
+	}
+	return full
+}
+
+// TestAtTheEndOfTheDiskPublishingLeavesNoBlobs, unless their records may have been written.
+func TestAtTheEndOfTheDiskPublishingLeavesNoBlobs(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[bool]int{false: 0, true: 1} {
+		x, _, _ := newIndex(t)
+		x.Table = endedTable{x.Table, after}
+		err := x.Publish(t.Context(), team, []search.Document{doc("wiki", "Title", "A text about whales.", 1)}, nil)
+		if !table.IsFull(err) || blobCount(t, x) != want {
+			t.Errorf("after %t: %v; %d blobs stay, want %d", after, err, blobCount(t, x), want)
+		}
+	}
+}
+
+// endedBlobs has room for one object.
+type endedBlobs struct {
+	blob.Store
+	stored *atomic.Int64
+}
+
+func (e endedBlobs) Put(ctx context.Context, name string, data []byte) error {
+	if e.stored.Add(1) > 1 {
+		return &fs.PathError{Op: "write", Path: name, Err: syscall.ENOSPC}
+	}
+	return e.Store.Put(ctx, name, data)
+}
+
+// TestSegmentsThatWereStoredBeforeOneThatHadNoRoomAreRemoved publishes documents of two sources at once.
+func TestSegmentsThatWereStoredBeforeOneThatHadNoRoomAreRemoved(t *testing.T) {
+	t.Parallel()
+	x, _, _ := newIndex(t)
+	x.Blobs = endedBlobs{x.Blobs, new(atomic.Int64)}
+	err := x.Publish(t.Context(), team, []search.Document{doc("wiki", "Title", "A text about whales.", 1), doc("handbook", "Other", "A text about seals.", 1)}, nil)
+	if !table.IsFull(err) || blobCount(t, x) != 0 {
+		t.Errorf("%v; %d blobs stay", err, blobCount(t, x))
 	}
 }
 

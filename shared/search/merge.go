@@ -320,7 +320,7 @@ func (ix *Index) replace(ctx context.Context, teamID string, d dueMerge, made []
 	for _, b := range made {
 		r, op, err := ix.store(ctx, teamID, d.family, d.level, b)
 		if err != nil {
-			ix.discard(ctx, table.ErrConflict, stored)
+			ix.discard(ctx, errNotWritten, stored)
 			return false, err
 		}
 		stored, ops = append(stored, r), append(ops, op)
@@ -342,7 +342,7 @@ func (ix *Index) replace(ctx context.Context, teamID string, d dueMerge, made []
 	if err == nil {
 		return true, nil
 	}
-	ix.discard(ctx, err, stored)
+	ix.withdraw(ctx, teamID, err, stored)
 	if table.AsConditionFailed(err) != nil || errors.Is(err, table.ErrConflict) {
 		return false, nil
 	}

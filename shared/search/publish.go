@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"docent/shared/search/segment"
 	"docent/shared/search/text"
@@ -53,13 +54,13 @@ func (ix *Index) publish(ctx context.Context, teamID string, docs []Document, do
 		}
 		r, op, err := ix.store(ctx, teamID, f, 0, b)
 		if err != nil {
-			ix.discard(ctx, err, records)
+			ix.discard(ctx, errNotWritten, records)
 			return err
 		}
 		records, ops = append(records, r), append(ops, op)
 	}
 	if err := ix.Table.Write(ctx, ops...); err != nil {
-		ix.discard(ctx, err, records)
+		ix.withdraw(ctx, teamID, err, records)
 		return fmt.Errorf("publish %d segments: %w", len(records), err)
 	}
 	return nil
@@ -103,11 +104,26 @@ func (ix *Index) store(ctx context.Context, teamID string, f family, level int, 
 	return r, op, nil
 }
 
+// errNotWritten is the cause if nothing was written.
+var errNotWritten = errors.New("not written")
+
+// withdraw is discard for records that one Write was to publish. That the disk is full may show before or after it has happened: a record
+// that is not there was not written.
+func (ix *Index) withdraw(ctx context.Context, teamID string, cause error, records []record) {
+	if table.IsFull(cause) && len(records) > 0 {
+		if _, err := ix.Table.Get(ctx, records[0].key(teamID)); errors.Is(err, table.ErrNotFound) {
+			cause = errNotWritten
+		}
+	}
+	ix.discard(ctx, cause, records)
+}
+
 // discard removes the blobs of records that were not published because of cause. If the Write
 // may have happened anyway, the blobs stay; Clean removes them after a day if no record names
 // them.
 func (ix *Index) discard(ctx context.Context, cause error, records []record) {
-	if table.AsConditionFailed(cause) == nil && !errors.Is(cause, table.ErrConflict) && !errors.Is(cause, table.ErrThrottled) && !errors.Is(cause, table.ErrFull) {
+	if table.AsConditionFailed(cause) == nil && !slices.ContainsFunc([]error{errNotWritten, table.ErrConflict, table.ErrThrottled, table.ErrFull},
+		func(before error) bool { return errors.Is(cause, before) }) {
 		return
 	}
 	for _, r := range records {

@@ -116,7 +116,7 @@ func (r *rebuilding) savePass(ctx context.Context, pass rebuildPass, slice *slic
 // unstore is discard for records that save did not save.
 func (r *rebuilding) unstore(ctx context.Context, cause error, stored []record) {
 	if errors.Is(cause, errLeaseLost) || errors.Is(cause, errChanged) {
-		cause = table.ErrConflict // nothing was written
+		cause = errNotWritten
 	}
 	r.discard(ctx, cause, stored)
 }

@@ -125,7 +125,7 @@ func (t *Table) apply(meter *table.Meter, ops []table.Op) (*table.Item, error) {
 	for n, op := range ops {
 		k := table.KeyOf(op)
 		old := t.of(k.Table, k.Partition).get(k.Sort)
-		if live := table.Live(old, now); failed == nil && !conditionOf(op).Holds(live) {
+		if live := table.Live(old, now); failed == nil && !table.ConditionOf(op).Holds(live) {
 			failed = &table.ConditionFailed{Key: k, Item: copied(live)}
 		}
 		var err error
@@ -167,20 +167,6 @@ func after(op table.Op, old *table.Item, now time.Time) (*table.Item, error) {
 		return old, nil
 	}
 	return nil, nil
-}
-
-func conditionOf(op table.Op) table.Condition {
-	switch op := op.(type) {
-	case table.Put:
-		return op.If
-	case table.Delete:
-		return op.If
-	case table.Check:
-		return op.If
-	case table.Add:
-		return op.If
-	}
-	return table.Condition{}
 }
 
 // price charges each operation by the larger of the old and the new item, twice as much in a transaction. A lone Check is

@@ -106,7 +106,10 @@ type Page struct {
 }
 
 // Op is one operation of a Write: Put, Delete, Check or Add.
-type Op interface{ op() Key }
+type Op interface {
+	op() Key
+	condition() Condition
+}
 
 // Put stores Item and replaces the existing one.
 type Put struct {
@@ -146,8 +149,16 @@ func (d Delete) op() Key { return d.Key }
 func (c Check) op() Key  { return c.Key }
 func (a Add) op() Key    { return a.Key }
 
+func (p Put) condition() Condition    { return p.If }
+func (d Delete) condition() Condition { return d.If }
+func (c Check) condition() Condition  { return c.If }
+func (a Add) condition() Condition    { return a.If }
+
 // KeyOf returns the key that o writes or tests.
 func KeyOf(o Op) Key { return o.op() }
+
+// ConditionOf returns the condition of o.
+func ConditionOf(o Op) Condition { return o.condition() }
 
 // IndexOf returns the index of the operation on k in ops, or -1.
 func IndexOf(ops []Op, k Key) int {

@@ -58,7 +58,7 @@ func (s *Store) apply(tx *bbolt.Tx, ops []table.Op) (last table.Item, cost units
 			return last, cost, err
 		}
 		changes[n] = change{key: key, old: old}
-		if live := table.Live(old, now); failed == nil && !condition(op).Holds(live) {
+		if live := table.Live(old, now); failed == nil && !table.ConditionOf(op).Holds(live) {
 			failed = &table.ConditionFailed{Key: key, Item: live}
 		}
 	}
@@ -86,21 +86,7 @@ func (s *Store) apply(tx *bbolt.Tx, ops []table.Op) (last table.Item, cost units
 func replaces(op table.Op) bool {
 	switch op.(type) {
 	case table.Put, table.Delete:
-		return condition(op) == table.Condition{}
+		return table.ConditionOf(op) == table.Condition{}
 	}
 	return false
-}
-
-func condition(op table.Op) table.Condition {
-	switch op := op.(type) {
-	case table.Put:
-		return op.If
-	case table.Delete:
-		return op.If
-	case table.Check:
-		return op.If
-	case table.Add:
-		return op.If
-	}
-	return table.Condition{}
 }

@@ -40,15 +40,7 @@ func (l *freeingLog) Handle(ctx context.Context, r slog.Record) error {
 func TestEveryDeleteHasTheRoomThatIsKeptForAFullDisk(t *testing.T) {
 	t.Parallel()
 	log := &freeingLog{Handler: slog.DiscardHandler, freeing: map[string]bool{}}
-	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(log), NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := local.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	local := openLocal(t, log)
 	acme, _, err := local.Teams.CreateTeam(t.Context(), "acme", "ada")
 	if err != nil {
 		t.Fatal(err)
@@ -71,15 +63,7 @@ func TestEveryDeleteHasTheRoomThatIsKeptForAFullDisk(t *testing.T) {
 // TestObjectsDoNotTakeTheRoomThatIsKeptForAFullDisk, neither segments nor files; they can be read and removed.
 func TestObjectsDoNotTakeTheRoomThatIsKeptForAFullDisk(t *testing.T) {
 	t.Parallel()
-	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := local.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	local := openLocal(t, slog.DiscardHandler)
 	objects, ok := local.Index.Blobs.(app.Spared)
 	if !ok {
 		t.Fatalf("objects are stored by %T", local.Index.Blobs)

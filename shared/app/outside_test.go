@@ -10,10 +10,10 @@ import (
 	"docent/shared/app"
 )
 
-// TestOutsideOfTheAPIErrorsHaveItsShape: a client that forgot /v1 gets the usual problem object.
-func TestOutsideOfTheAPIErrorsHaveItsShape(t *testing.T) {
-	t.Parallel()
-	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(slog.DiscardHandler), NoSync: true})
+// openLocal opens an empty data folder until the test ends.
+func openLocal(t *testing.T, log slog.Handler) *app.Local {
+	t.Helper()
+	local, err := app.OpenLocal(t.Context(), t.TempDir(), app.LocalOptions{Log: slog.New(log), NoSync: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,6 +22,13 @@ func TestOutsideOfTheAPIErrorsHaveItsShape(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	return local
+}
+
+// TestOutsideOfTheAPIErrorsHaveItsShape: a client that forgot /v1 gets the usual problem object.
+func TestOutsideOfTheAPIErrorsHaveItsShape(t *testing.T) {
+	t.Parallel()
+	local := openLocal(t, slog.DiscardHandler)
 	handler := local.Handler("https://docent.test/v1")
 	for _, path := range []string{"/", "/collections", "/v1x", "/v2/collections", "/scim/v2"} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)

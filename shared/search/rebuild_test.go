@@ -85,6 +85,14 @@ func older(t testing.TB, x *search.Index) {
 	}
 }
 
+// outdate makes the index one of an older program, and returns the first rebuild that a merge plans of it.
+func outdate(t testing.TB, x *search.Index) pending.Work {
+	t.Helper()
+	older(t, x)
+	merge(t, x)
+	return works(t, x)[0]
+}
+
 func outdated(t testing.TB, x *search.Index) map[string]int {
 	t.Helper()
 	reasons, err := x.Outdated(t.Context(), team)
@@ -304,9 +312,7 @@ func TestOneWorkerIsAtARebuild(t *testing.T) {
 	t.Parallel()
 	x, lib, clock := newIndex(t)
 	fillWiki(t, x, lib, 0, 30)
-	older(t, x)
-	merge(t, x)
-	w := works(t, x)[0]
+	w := outdate(t, x)
 	reads := 0
 	b := rebuilder(x)
 	b.Rest = func(context.Context, time.Duration) error {
@@ -343,9 +349,7 @@ func TestARebuildOfAClockThatWasAheadHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	x, lib, clock := newIndex(t)
 	fillWiki(t, x, lib, 0, 30)
-	older(t, x)
-	merge(t, x)
-	w := works(t, x)[0]
+	w := outdate(t, x)
 	clock.Advance(time.Hour)
 	b, set := rebuilder(x), false
 	b.Rest = func(context.Context, time.Duration) error {
@@ -366,9 +370,7 @@ func TestANewerProgramsSegmentIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)
 	fillWiki(t, x, lib, 0, 3)
-	older(t, x)
-	merge(t, x)
-	w := works(t, x)[0]
+	w := outdate(t, x)
 	if err := x.SetAnalysis(t.Context(), team, search.AnalysisVersion+1); err != nil {
 		t.Fatal(err)
 	}
@@ -400,9 +402,7 @@ func TestAFailureShowsAndTheRebuildContinues(t *testing.T) {
 	t.Parallel()
 	x, lib, clock := newIndex(t)
 	fillWiki(t, x, lib, 0, 30)
-	older(t, x)
-	merge(t, x)
-	w := works(t, x)[0]
+	w := outdate(t, x)
 	broken := doc("", "t17", "", 0).ID
 	lib.failing = func(d search.Document) error {
 		if d.ID == broken {

@@ -132,9 +132,7 @@ func TestARebuildIsExtendedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)
 	fillWiki(t, x, lib, 0, 20)
-	older(t, x)
-	merge(t, x)
-	w := works(t, x)[0]
+	w := outdate(t, x)
 	asked := false
 	eachSlice(t, rebuilder(x), w, func() {
 		if asked {

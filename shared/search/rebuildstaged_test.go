@@ -12,9 +12,7 @@ func TestStagedSegmentsAreNotTakenForOrphans(t *testing.T) {
 	t.Parallel()
 	x, lib, clock := newIndex(t)
 	fillWiki(t, x, lib, 0, 60)
-	older(t, x)
-	merge(t, x)
-	eachSlice(t, rebuilder(x), works(t, x)[0], func() {
+	eachSlice(t, rebuilder(x), outdate(t, x), func() {
 		clock.Advance(25 * time.Hour)
 		if _, err := x.Clean(t.Context()); err != nil {
 			t.Fatal(err)
@@ -46,9 +44,7 @@ func TestSegmentsThatAreStagedForADayAreKeptWhenTheyArePublished(t *testing.T) {
 	t.Parallel()
 	x, lib, clock := newIndex(t)
 	fillWiki(t, x, lib, 0, 60)
-	older(t, x)
-	merge(t, x)
-	b, w := rebuilder(x).SliceOf(20), works(t, x)[0]
+	b, w := rebuilder(x).SliceOf(20), outdate(t, x)
 	b.Turn = time.Nanosecond
 	for finished := false; !finished; {
 		clock.Advance(25 * time.Hour)

@@ -32,6 +32,23 @@ func newFullDisk(t *testing.T) *fullDisk {
 	return openFullDisk(t, filepath.Join(t.TempDir(), "docent.db"))
 }
 
+// newDiskWithoutSpare returns a store on a disk that has less room than the spare takes when the store is opened.
+func newDiskWithoutSpare(t *testing.T) *fullDisk {
+	t.Helper()
+	const full = "/dev/full" // a write to it fails as one on a full disk
+	if _, err := os.Stat(full); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip("this system has no file that is always full")
+	}
+	path := filepath.Join(t.TempDir(), "docent.db")
+	if err := os.Symlink(full, path+bolt.SpareSuffix); err != nil {
+		t.Fatal(err)
+	}
+	return openFullDisk(t, path)
+}
+
 func openFullDisk(t *testing.T, path string) *fullDisk {
 	t.Helper()
 	d := &fullDisk{t: t, spare: path + bolt.SpareSuffix}
@@ -119,14 +136,7 @@ func TestOnAFullDiskDataIsRemoved(t *testing.T) {
 // TestADiskWithLessThanTheSpareIsWrittenTo until it is full.
 func TestADiskWithLessThanTheSpareIsWrittenTo(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "docent.db")
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("this system has no file that is always full")
-	}
-	if err := os.Symlink("/dev/full", path+bolt.SpareSuffix); err != nil {
-		t.Fatal(err)
-	}
-	d := openFullDisk(t, path)
+	d := newDiskWithoutSpare(t)
 	if err := errors.Join(d.put("a"), d.s.CheckRoom(t.Context())); err != nil || d.hasSpare() {
 		t.Fatalf("a put: %v; spare %t", err, d.hasSpare())
 	}
@@ -150,14 +160,7 @@ func TestADiskWithLessThanTheSpareIsWrittenTo(t *testing.T) {
 // TestTheSpareIsMadeLater than Open, when there is room for it.
 func TestTheSpareIsMadeLater(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "docent.db")
-	if _, err := os.Stat("/dev/full"); err != nil {
-		t.Skip("this system has no file that is always full")
-	}
-	if err := os.Symlink("/dev/full", path+bolt.SpareSuffix); err != nil {
-		t.Fatal(err)
-	}
-	d := openFullDisk(t, path)
+	d := newDiskWithoutSpare(t)
 	d.now.Add(60)
 	if err := d.put("a"); err != nil || d.hasSpare() {
 		t.Errorf("a put within minutes: %v; spare %t", err, d.hasSpare())

@@ -1,0 +1,198 @@
+package httpapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"docent/shared/team"
+)
+
+// An answer that was made for a person is withheld once they may not read its documents.
+func TestAnAnswerClosesWithItsDocument(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	ada, eve := a.newColleague(x, "ada@acme.test"), a.newColleague(x, "eve@acme.test")
+	wiki := a.newCollection(x.key, "wiki")
+	a.putWith(x.key, wiki, "https://wiki.test/a", map[string]any{"users": []string{ada.name}}).want(t, 200)
+	a.drain()
+	id := uuid.NewString()
+	a.ask(ada.key, id, "Where is the kirschkern kept?").want(t, 204)
+	a.drain()
+	if reply := a.do(call{"GET", "/answers/" + id, ada.key, nil, nil}).want(t, 200); !strings.Contains(string(reply.body), "cellar") {
+		t.Fatalf("ada reads %s", reply.body)
+	}
+	a.do(call{"GET", "/answers/" + id, eve.key, nil, nil}).wantCode(t, 404, "not-found")
+	a.putWith(x.key, wiki, "https://wiki.test/a", map[string]any{"users": []string{eve.name}}).want(t, 200)
+	for _, path := range []string{"/answers/" + id, "/answers"} {
+		reply := a.do(call{"GET", path, ada.key, nil, nil}).want(t, 200)
+		if text := string(reply.body); strings.Contains(text, "cellar") || strings.Contains(text, "wiki.test") || !strings.Contains(text, "access-changed") {
+			t.Errorf("%s: %s", path, text)
+		}
+	}
+	// The worker answers with what the asker may read then, not when they asked.
+	late := uuid.NewString()
+	a.ask(eve.key, late, "Where is the kirschkern kept?").want(t, 204)
+	a.putWith(x.key, wiki, "https://wiki.test/a", map[string]any{"users": []string{ada.name}}).want(t, 200)
+	a.drain()
+	if reply := a.do(call{"GET", "/answers/" + late, eve.key, nil, nil}).want(t, 200); strings.Contains(string(reply.body), "cellar") || !strings.Contains(string(reply.body), "complete") {
+		t.Errorf("eve reads %s", reply.body)
+	}
+}
+
+// Who may no longer read a document does not get it back, in an answer, once it is deleted.
+func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		own, byDefault any
+		later          any  // the rule that the document gets after the answer
+		laterDefault   any  // the default rule that the collection gets after the answer
+		whole          bool // the collection is deleted
+		withheld       bool
+	}{
+		"a document with a rule":                            {own: "ada", withheld: true},
+		"a document with a rule, with its collection":       {own: "ada", whole: true, withheld: true},
+		"a document by default":                             {byDefault: "ada", withheld: true},
+		"a document by default, with its collection":        {byDefault: "ada", whole: true, withheld: true},
+		"one that everyone read":                            {},
+		"one that ada lost":                                 {later: "bob", withheld: true},
+		"one that ada lost, with its collection":            {later: "bob", whole: true, withheld: true},
+		"one that ada read in the end":                      {later: "ada"},
+		"one that ada lost by default":                      {laterDefault: "bob", withheld: true},
+		"one that ada lost by default, with its collection": {laterDefault: "bob", whole: true, withheld: true},
+		"one that ada read by default in the end, with it":  {laterDefault: "ada", whole: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t)
+			x := a.newTenant("acme")
+			ada := a.newColleague(x, "ada@acme.test")
+			rule := func(who any) any {
+				if who == nil {
+					return nil
+				}
+				return map[string]any{"users": []any{who.(string) + "@acme.test"}}
+			}
+			body := map[string]any{"name": "wiki", "description": "Wiki"}
+			if test.byDefault != nil {
+				body["defaultAccess"] = rule(test.byDefault)
+			}
+			wiki := a.do(call{"POST", "/collections", x.key, body, nil}).want(t, 201).text(t, "id")
+			document := a.putWith(x.key, wiki, "https://wiki.test/a", rule(test.own)).want(t, 200).text(t, "id")
+			a.drain()
+			id := uuid.NewString()
+			a.ask(ada.key, id, "Where is the kirschkern kept?").want(t, 204)
+			a.drain()
+			shown := func() bool {
+				one := string(a.do(call{"GET", "/answers/" + id, ada.key, nil, nil}).want(t, 200).body)
+				list := string(a.do(call{"GET", "/answers", ada.key, nil, nil}).want(t, 200).body)
+				if strings.Contains(one, "cellar") != strings.Contains(list, "cellar") {
+					t.Errorf("one answer is %s, the list %s", one, list)
+				}
+				return strings.Contains(one, "cellar")
+			}
+			if !shown() {
+				t.Fatal("ada reads nothing")
+			}
+			if test.later != nil {
+				a.do(call{"PATCH", "/documents/" + document, x.key, map[string]any{"access": rule(test.later)}, nil}).want(t, 200)
+				if shown() == test.withheld {
+					t.Errorf("withheld after the change: %t", !test.withheld)
+				}
+			}
+			if test.laterDefault != nil {
+				a.do(call{"PATCH", "/collections/" + wiki, x.key, map[string]any{"defaultAccess": rule(test.laterDefault)}, nil}).want(t, 200)
+				if shown() == test.withheld {
+					t.Errorf("withheld after the change of the default: %t", !test.withheld)
+				}
+			}
+			if test.whole {
+				a.do(call{"DELETE", "/collections/" + wiki, x.key, nil, nil}).want(t, 204)
+			} else {
+				a.do(call{"DELETE", "/documents/" + document, x.key, nil, nil}).want(t, 204)
+			}
+			for _, drained := range []bool{false, true} {
+				if drained {
+					a.drain()
+				}
+				if shown() == test.withheld {
+					t.Errorf("drained: %t, withheld: %t", drained, !test.withheld)
+				}
+			}
+		})
+	}
+}
+
+// The same for the items of a data source that is deleted.
+func TestADeletedSourceOpensNoAnswer(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	ada := a.newColleague(x, "ada@acme.test")
+	source, _ := a.connect(x, "jira", nil)
+	a.importItems(x, source, issue(1, "The kirschkern is kept in the cellar", nil)).want(t, 200)
+	a.drain()
+	id := uuid.NewString()
+	a.ask(ada.key, id, "Where is the kirschkern kept?").want(t, 204)
+	a.drain()
+	shown := func() bool {
+		return strings.Contains(string(a.do(call{"GET", "/answers/" + id, ada.key, nil, nil}).want(t, 200).body), "cellar")
+	}
+	if !shown() {
+		t.Fatal("ada reads nothing")
+	}
+	a.do(call{"PATCH", "/data-sources/" + source, x.pat, map[string]any{"defaultAccess": map[string]any{"users": []string{"bob@acme.test"}}}, nil}).want(t, 200)
+	a.do(call{"DELETE", "/data-sources/" + source, x.pat, nil, nil}).want(t, 204)
+	if shown() {
+		t.Error("the answer comes back with the deletion")
+	}
+	if a.drain(); shown() {
+		t.Error("the answer comes back when the items are removed")
+	}
+}
+
+// A key that is restricted to sources reads no answer that was made from a document that is not in them any more. It
+// may still rate and erase the answer, which stays as it is for other keys.
+func TestAnAnswerClosesForAKeyThatLosesItsDocument(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	ada := a.newColleague(x, "ada@acme.test")
+	wiki, hr := a.newCollection(x.key, "wiki"), a.newCollection(x.key, "hr")
+	_, limited := a.newKey(x.ID, team.NewKey{Kind: team.KindPersonal, Name: "limited", UserID: ada.id, DataSourceIDs: []string{wiki}})
+	_, bot := a.newKey(x.ID, team.NewKey{Kind: team.KindTeam, Name: "bot", DataSourceIDs: []string{wiki}})
+	a.putWith(x.key, wiki, "https://wiki.test/a", nil).want(t, 200)
+	a.drain()
+	for who, key := range map[string]string{"ada": limited, "a team key": bot} {
+		id := uuid.NewString()
+		a.ask(key, id, "Where is the kirschkern kept?").want(t, 204)
+		a.drain()
+		shown := func(key string) bool {
+			one := string(a.do(call{"GET", "/answers/" + id, key, nil, nil}).want(t, 200).body)
+			list := string(a.do(call{"GET", "/answers", key, nil, nil}).want(t, 200).body)
+			if strings.Contains(one, "cellar") != strings.Contains(list, "cellar") {
+				t.Errorf("%s: one answer is %s, the list %s", who, one, list)
+			}
+			return strings.Contains(one, "cellar")
+		}
+		if !shown(key) {
+			t.Fatalf("%s reads nothing", who)
+		}
+		a.putWith(x.key, hr, "https://wiki.test/a", nil).want(t, 200)
+		if shown(key) {
+			t.Errorf("%s reads the answer by a key that may not use the collection", who)
+		}
+		a.do(call{"PUT", "/answers/" + id + "/feedback", key, map[string]string{"rating": "up"}, nil}).want(t, 204)
+		if shown(key) || !shown(x.key) {
+			t.Errorf("%s: rating the answer changed it", who)
+		}
+		a.putWith(x.key, wiki, "https://wiki.test/a", nil).want(t, 200)
+		a.drain()
+		if !shown(key) {
+			t.Errorf("%s does not get the answer back with the document", who)
+		}
+		a.do(call{"DELETE", "/answers/" + id, key, nil, nil}).want(t, 204)
+	}
+}

@@ -2,15 +2,9 @@ package app
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,14 +13,10 @@ import (
 	"github.com/google/uuid"
 
 	"docent/shared/httpapi"
-	"docent/shared/oauth"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/rate"
-	"docent/shared/scim/scimtest"
 	"docent/shared/search"
-	"docent/shared/signon"
-	"docent/shared/source"
 	"docent/shared/storedtest"
 	"docent/shared/table"
 	"docent/shared/team"
@@ -95,64 +85,6 @@ func (f *filling) leaveRates() {
 	}
 }
 
-// leaveLink makes a sign-in link and an upload, which expire soon.
-func (f *filling) leaveLink() {
-	f.t.Helper()
-	f.must(201, f.key, "POST", "/uploads", map[string]any{"mediaType": "application/pdf", "size": 9})
-	admin, err := f.teams.FirstAdmin(f.t.Context(), f.teamID)
-	if err == nil {
-		_, _, err = f.teams.Invite(f.t.Context(), f.teamID, admin.ID)
-	}
-	if err != nil {
-		f.t.Fatal(err)
-	}
-}
-
-// standInProvider authenticates everybody as the team's admin.
-type standInProvider struct{ state string }
-
-func (p *standInProvider) Begin(_ context.Context, _ signon.Party, _ *signon.Request, state string) (signon.Redirect, error) {
-	p.state = state
-	return signon.Redirect{}, nil
-}
-
-func (p *standInProvider) Finish(_ context.Context, at signon.Party, _ signon.Request, _ url.Values) (signon.Identity, error) {
-	return signon.Identity{Name: "ada@acme.test", Subject: "ada", Issuer: "https://idp.test/", ProofID: "assertion", ProofEnd: at.Now.Add(time.Hour)}, nil
-}
-
-// leaveConsent lets a user give a program access, which it has not taken yet.
-func (f *filling) leaveConsent() {
-	f.t.Helper()
-	const redirect = "https://assistant.test/callback"
-	client, err := oauth.Register("Assistant", []string{redirect})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	server := oauth.Service{Table: f.engines.table, Teams: f.teams, Now: f.now, Issuer: "https://docent.test/v1"}
-	if _, err := server.Allow(f.t.Context(), team.Principal{TeamID: f.teamID, UserID: "ada", UserName: "ada@acme.test"}, oauth.Request{ResponseType: "code",
-		ClientID: client.ID(), RedirectURI: redirect, Challenge: strings.Repeat("a", 43), ChallengeKind: "S256"}); err != nil {
-		f.t.Fatal(err)
-	}
-}
-
-// leaveSignOn begins two sign-ins at an identity provider, and finishes one, up to its session.
-func (f *filling) leaveSignOn() {
-	f.t.Helper()
-	ctx, provider := f.t.Context(), &standInProvider{}
-	f.signOn.Protocols = map[signon.Method]signon.Protocol{signon.SAML: provider}
-	if _, err := f.signOn.Update(ctx, f.teamID, func(s *signon.Fields) { s.Attribute = "mail" }); err != nil {
-		f.t.Fatal(err)
-	}
-	for range 2 {
-		if _, err := f.signOn.Begin(ctx, f.teamID, signon.NewSecret(), ""); err != nil {
-			f.t.Fatal(err)
-		}
-	}
-	if _, _, err := f.signOn.Finish(ctx, f.teamID, signon.SAML, url.Values{"RelayState": {provider.state}}); err != nil {
-		f.t.Fatal(err)
-	}
-}
-
 // beginEarly makes the team and its first events, more than a year before the rest.
 func (f *filling) beginEarly() {
 	f.t.Helper()
@@ -173,37 +105,6 @@ func (f *filling) beginEarly() {
 	f.cursor(f.m, "feed cursor past retention", "admin", "/security-events?limit=1")
 }
 
-// operatorKey makes a key as the command line does, and names it in the manifest.
-func (f *filling) operatorKey(teamID, name string, k team.NewKey) string {
-	f.t.Helper()
-	made, text, err := f.teams.CreateKey(f.t.Context(), teamID, k)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	f.m.Callers[name], f.m.IDs["key "+name] = text, made.ID
-	return text
-}
-
-func (f *filling) fillIdentities() {
-	f.t.Helper()
-	f.must(200, f.admin, "PUT", "/team/saml-metadata", []byte(scimtest.Metadata), "Content-Type", "application/samlmetadata+xml")
-	f.must(200, f.admin, "PATCH", "/team", map[string]any{"webFetch": true})
-	f.key = f.operatorKey(f.teamID, "team", team.NewKey{Kind: team.KindTeam, Name: "team"})
-	f.scim = f.operatorKey(f.teamID, "scim", team.NewKey{Kind: team.KindSCIM, Name: "scim"})
-	soon := f.clock.Now().Add(time.Hour)
-	f.operatorKey(f.teamID, "expired", team.NewKey{Kind: team.KindTeam, Name: "short-lived", ExpiresAt: &soon})
-	f.operatorKey(f.teamID, "restricted", team.NewKey{Kind: team.KindTeam, Name: "archive only", DataSourceIDs: []string{f.m.IDs["archive"]}})
-	f.operatorKey(f.teamID, "revoked", team.NewKey{Kind: team.KindTeam, Name: "revoked"})
-	f.must(200, f.m.Callers["revoked"], "GET", "/me", nil)
-	f.must(204, f.admin, "DELETE", "/api-keys/"+f.m.IDs["key revoked"], nil)
-	f.operatorKey(f.teamID, "before rotation", team.NewKey{Kind: team.KindTeam, Name: "rotated"})
-	var rotated struct{ Secret string }
-	decodeStored(f.t, f.must(200, f.admin, "POST", "/api-keys/"+f.m.IDs["key before rotation"]+"/rotate", map[string]any{"overlapSeconds": 604800}), &rotated)
-	f.m.Callers["after rotation"] = rotated.Secret
-	f.fillUsers()
-	f.fillGroups()
-}
-
 const (
 	coreUser       = "urn:ietf:params:scim:schemas:core:2.0:User"
 	enterpriseUser = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User"
@@ -214,79 +115,6 @@ const (
 // storedUsers is how many users are in the large group, more than fit into the write
 // of one group.
 const storedUsers = 32
-
-func (f *filling) user(name string, more map[string]any) string {
-	f.t.Helper()
-	body := map[string]any{"schemas": []string{coreUser}, "userName": name + "@acme.test", "externalId": "ext-" + name, "displayName": strings.ToUpper(name),
-		"emails": []any{map[string]any{"value": name + "@acme.test", "type": "work", "primary": true}}}
-	for member, value := range more {
-		body[member] = value
-	}
-	id := f.must(201, f.scim, "POST", "/scim/v2/Users", body).id(f.t)
-	f.m.IDs[name] = id
-	return id
-}
-
-func (f *filling) fillUsers() {
-	f.t.Helper()
-	grace := f.user("grace", map[string]any{"name": map[string]any{"givenName": "Grace", "familyName": "Hopper"}, "title": "Rear admiral"})
-	f.user("linus", map[string]any{"schemas": []string{coreUser, enterpriseUser},
-		enterpriseUser: map[string]any{"employeeNumber": "17", "department": "Kernel", "costCenter": "C1", "manager": map[string]any{"value": grace}}})
-	f.operatorKey(f.teamID, "member", team.NewKey{Kind: team.KindPersonal, Name: "grace", UserID: grace})
-	inactive := f.user("inactive", nil)
-	f.operatorKey(f.teamID, "deactivated", team.NewKey{Kind: team.KindPersonal, Name: "inactive", UserID: inactive})
-	f.must(200, f.scim, "PATCH", "/scim/v2/Users/"+inactive, map[string]any{"schemas": []string{patchOp},
-		"Operations": []any{map[string]any{"op": "replace", "path": "active", "value": false}}})
-	f.must(204, f.scim, "DELETE", "/scim/v2/Users/"+f.user("deleted", nil), nil)
-	for n := range storedUsers {
-		f.user(fmt.Sprintf("crowd%02d", n), nil)
-	}
-	departed := f.user("departed", nil)
-	f.cut(func(op table.Op) bool { return strings.HasSuffix(table.KeyOf(op).Partition, "/departed") }, false, func(h http.Handler) storedReply {
-		return f.doAt(h, f.scim, "DELETE", "/scim/v2/Users/"+departed, nil, nil)
-	})
-}
-
-func (f *filling) members(from, to int) []any {
-	var all []any
-	for n := from; n < to; n++ {
-		all = append(all, map[string]any{"value": f.m.IDs[fmt.Sprintf("crowd%02d", n)]})
-	}
-	return all
-}
-
-func (f *filling) fillGroups() {
-	f.t.Helper()
-	group := func(name string, members []any) string {
-		id := f.must(201, f.scim, "POST", "/scim/v2/Groups", map[string]any{"schemas": []string{coreGroup}, "displayName": name,
-			"externalId": "ext-" + name, "members": members}).id(f.t)
-		f.m.IDs["group "+name] = id
-		return id
-	}
-	group("small", f.members(0, 3))
-	large := group("large", f.members(0, 2))
-	// A change of many members stops when it is effective but its marks are still stored.
-	f.cut(func(op table.Op) bool {
-		put, ok := op.(table.Put)
-		return ok && strings.HasSuffix(put.Item.Partition, "/groups") && strings.Contains(string(put.Item.Body), `"changes":[`)
-	}, false, func(h http.Handler) storedReply {
-		return f.doAt(h, f.scim, "PUT", "/scim/v2/Groups/"+large, encodeStored(f.t, map[string]any{"schemas": []string{coreGroup},
-			"displayName": "large", "externalId": "ext-large", "members": f.members(1, storedUsers)}), nil)
-	})
-	// Another one stops while it is staged: it never becomes effective.
-	staged := group("staged", f.members(0, 1))
-	f.cut(func(op table.Op) bool {
-		put, ok := op.(table.Put)
-		return ok && strings.HasSuffix(put.Item.Partition, "/members/"+staged) && strings.HasPrefix(put.Item.Strings["mark"], "+")
-	}, false, func(h http.Handler) storedReply {
-		return f.doAt(h, f.scim, "PUT", "/scim/v2/Groups/"+staged, encodeStored(f.t, map[string]any{"schemas": []string{coreGroup},
-			"displayName": "staged", "members": f.members(0, storedUsers)}), nil)
-	})
-	departed := group("departed", f.members(0, 2))
-	f.cut(func(op table.Op) bool { return strings.HasSuffix(table.KeyOf(op).Partition, "/departedGroups") }, false, func(h http.Handler) storedReply {
-		return f.doAt(h, f.scim, "DELETE", "/scim/v2/Groups/"+departed, nil, nil)
-	})
-}
 
 // cutStore is a store that fails from a chosen Write on: before that Write happens, or after it.
 // Security events are still written, so that the feed has no open numbers.
@@ -408,95 +236,6 @@ func (f *filling) fillDocuments() {
 
 const storedRunbook = "# Runbook\n\n## Rolling back\n\nTo roll back a deployment, run `deployctl undo` twice.\n"
 
-// storedSearched are the providers of which an item of each source type is searched for.
-var storedSearched = []source.ProviderName{"github", "jira", "slack"}
-
-// storedSpaces has an item of each source type, with a word that nothing else contains.
-var storedSpaces = map[string]string{"code": "func kingfisher()", "pull_request": "Teach the cormorant to dive", "issue": "The albatross crashes on landing",
-	"documentation": "The puffin nests in burrows", "message": "Who has seen the flamingo"}
-
-// importOf is an import of one item of each source type, or of the one that only names.
-func importOf(provider, only string) []byte {
-	var lines strings.Builder
-	for kind, body := range storedSpaces {
-		if only != "" && kind != only {
-			continue
-		}
-		line := map[string]any{"uri": "https://" + provider + ".test/" + kind, "title": provider + " " + kind, "body": body + " of " + provider + ".",
-			"sourceType": kind, "author": "ada", "project": "acme/api", "createdAt": "2026-09-01T08:00:00Z", "updatedAt": "2026-09-02T08:00:00Z"}
-		if kind == "issue" || kind == "pull_request" {
-			line["number"], line["state"], line["labels"], line["assignees"] = "7", "closed", []string{"bug", "red"}, []string{"grace"}
-			line["closedAt"] = "2026-09-03T08:00:00Z"
-		}
-		encoded, err := json.Marshal(line)
-		if err != nil {
-			panic(err) // texts always encode
-		}
-		lines.Write(append(encoded, '\n'))
-	}
-	return []byte(lines.String())
-}
-
-func (f *filling) fillSources() {
-	f.t.Helper()
-	settings := map[source.ProviderName]any{
-		"github": map[string]any{"repositories": []string{"acme/api", "acme/slow"}, "accessToken": "not-a-token"},
-		"gitlab": map[string]any{"projects": []string{"acme/api"}, "accessToken": "not-a-token"},
-		"slack":  map[string]any{"signingSecret": "slack-signs"},
-		"web":    map[string]any{"urls": []string{"https://crash.test/"}},
-	}
-	for _, provider := range Providers() {
-		p := provider.Name
-		body := map[string]any{"provider": p, "name": "The " + string(p)}
-		if s := settings[p]; s != nil {
-			body["settings"] = s
-		}
-		var made struct{ ID, WebhookSecret string }
-		decodeStored(f.t, f.must(201, f.admin, "POST", "/data-sources", body), &made)
-		f.m.IDs[string(p)] = made.ID
-		if p == "github" {
-			f.m.Signs[string(p)] = made.WebhookSecret
-		}
-		only := "issue"
-		if slices.Contains(storedSearched, p) {
-			only = ""
-		}
-		f.must(200, f.admin, "POST", "/data-sources/"+made.ID+"/items", importOf(string(p), only), "Content-Type", "application/x-ndjson")
-	}
-	f.m.Signs["slack"] = "slack-signs"
-	for _, kind := range []string{"opened", "deleted"} {
-		f.deliver(f.m, 1, kind)
-	}
-	f.deliver(f.m, 2, "opened")
-	f.slack(f.m, "The toucan said hello.")
-	for _, name := range storedQueues[:3] {
-		f.drain(name)
-	}
-}
-
-// leaveSyncs makes the first syncs: one will continue in an hour, one was stopped while another
-// was requested.
-func (f *filling) leaveSyncs() {
-	f.t.Helper()
-	ctx := context.WithValue(f.t.Context(), storedAsk{}, func() {
-		if err := f.sources.SyncSoon(f.t.Context(), f.teamID, f.m.IDs["web"]); err != nil {
-			f.t.Error(err)
-		}
-	})
-	if _, err := f.syncing.Sync(ctx, f.teamID, f.m.IDs["github"], nil); err != nil {
-		f.t.Fatal(err)
-	}
-	if _, err := f.syncing.Sync(ctx, f.teamID, f.m.IDs["web"], nil); err == nil {
-		f.t.Fatal("the sync was not stopped")
-	}
-	// A source is paused whose settings were changed since its last sync.
-	var made struct{ ID string }
-	decodeStored(f.t, f.must(201, f.admin, "POST", "/data-sources", map[string]any{"provider": "github", "name": "Paused",
-		"settings": map[string]any{"repositories": []string{"acme/before"}}}), &made)
-	f.m.IDs["paused"] = made.ID
-	f.must(200, f.admin, "PATCH", "/data-sources/"+made.ID, map[string]any{"paused": true, "settings": map[string]any{"repositories": []string{"acme/after"}}})
-}
-
 // leaveRebuild leaves the rebuild of a part of the index to be made.
 func (f *filling) leaveRebuild() {
 	f.t.Helper()
@@ -516,31 +255,6 @@ func (in *installation) drain(name string) {
 			in.t.Fatal(err)
 		}
 	}
-}
-
-func hexHMAC(secret, text string) string {
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(text))
-	return hex.EncodeToString(mac.Sum(nil))
-}
-
-// deliver sends a signed delivery of GitHub about an issue.
-func (in *installation) deliver(m *storedtest.Manifest, issue int, action string) {
-	in.t.Helper()
-	body := fmt.Sprintf(`{"action":%q,"repository":{"full_name":"acme/api"},"issue":{"html_url":"https://github.test/acme/api/issues/%d","number":%d,`+
-		`"title":"Delivered %d","body":"The pangolin was delivered: %s.","state":"open","user":{"login":"ada"},"created_at":"2026-09-01T00:00:00Z","updated_at":"2026-09-07T09:00:00Z"}}`,
-		strings.Fields(action)[0], issue, issue, issue, action)
-	in.must(202, "", "POST", "/webhooks/github/"+m.IDs["github"], []byte(body), "X-GitHub-Event", "issues",
-		"X-GitHub-Delivery", fmt.Sprintf("delivery-%d-%s", issue, strings.ReplaceAll(action, " ", "-")), "X-Hub-Signature-256", "sha256="+hexHMAC(m.Signs["github"], body))
-}
-
-// slack sends a signed event of Slack about a message.
-func (in *installation) slack(m *storedtest.Manifest, text string) {
-	in.t.Helper()
-	at := strconv.FormatInt(in.clock.Now().Unix(), 10)
-	body := fmt.Sprintf(`{"type":"event_callback","event_id":"event-%s","event":{"type":"message","channel":"C1","user":"U1","text":%q,"ts":"%s.000100"}}`, at, text, at)
-	in.must(202, "", "POST", "/webhooks/slack/"+m.IDs["slack"], []byte(body), "X-Slack-Request-Timestamp", at,
-		"X-Slack-Signature", "v0="+hexHMAC(m.Signs["slack"], "v0:"+at+":"+body))
 }
 
 // ask asks a question and names it in the manifest.

@@ -75,71 +75,102 @@ func (s *session) readReviews(ctx context.Context, p checkpoint, yield func(sour
 		yield(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p), Last: true})
 		return nil
 	}
-	var page source.SyncPage
-	begun := s.Now()
-	flush := func() error {
-		page.Checkpoint, page.Notice = source.EncodeCheckpoint(p), s.renamed(p.Name)
-		if !yield(page) {
-			return source.ErrStopped
-		}
-		page, begun = source.SyncPage{}, s.Now()
-		return nil
-	}
+	r := reviewReading{session: s, yield: yield, p: p, begun: s.Now()}
 	resumed := p.Cursor != ""
 	if !resumed && !p.Since.IsZero() { // a full scan meets them
-		for _, uri := range s.access.Failed {
-			number, _ := strconv.Atoi(path.Base(strings.TrimSuffix(uri, reviewsMark)))
-			if err := s.readPull(ctx, &page, pull{Number: number}, flush); err != nil {
-				return err
-			}
+		if err := r.readFailed(ctx); err != nil {
+			return err
 		}
 	}
 	for lister := (pullLister{session: s}); ; {
-		list, err := lister.next(ctx, p.Cursor)
+		list, err := lister.next(ctx, r.p.Cursor)
 		var failed *source.SyncError
 		switch {
 		case errors.As(err, &failed) && failed.Code == source.Refused && resumed: // the cursor has expired
-			p.Cursor, p.Newest, resumed = "", time.Time{}, false
+			r.p.Cursor, r.p.Newest, resumed = "", time.Time{}, false
 			continue
 		case err != nil:
 			return err
 		}
 		resumed = false
-		for _, e := range list.Edges {
-			if e.Node == nil {
-				p.Cursor = e.Cursor
-				page.Skipped = append(page.Skipped, source.SkippedItem{URI: s.html + "pulls", Why: "GitHub does not return one of the pull requests"})
-				continue
-			}
-			if p.Newest.IsZero() {
-				p.Newest = e.Node.UpdatedAt
-			}
-			if e.Node.UpdatedAt.Before(p.Since) {
-				list.PageInfo.HasNextPage = false
-				break
-			}
-			if err := s.readPull(ctx, &page, *e.Node, flush); err != nil {
-				return err
-			}
-			_, name := s.originalURL(e.Node.URL)
-			p.Name, p.Cursor = name, e.Cursor
-			if s.Now().Sub(begun) >= source.LongPage {
-				if err := flush(); err != nil {
-					return err
-				}
-			}
+		last, err := r.readPulls(ctx, list)
+		if err != nil {
+			return err
 		}
-		if !list.PageInfo.HasNextPage {
-			if page.Last = true; p.Newest.After(p.Since) {
-				p.Since = p.Newest
-			}
-			p = checkpoint{Since: p.Since, Name: p.Name}
-			return flush()
+		if last || !list.PageInfo.HasNextPage {
+			return r.end()
 		}
-		if err := flush(); err != nil {
+		if err := r.flush(); err != nil {
 			return err
 		}
 	}
+}
+
+// reviewReading is one call of readReviews.
+type reviewReading struct {
+	*session
+	yield func(source.SyncPage) bool
+	p     checkpoint
+	page  source.SyncPage // read and not yielded yet
+	begun time.Time       // when the reading of page began
+}
+
+// flush yields the page and begins another.
+func (r *reviewReading) flush() error {
+	r.page.Checkpoint, r.page.Notice = source.EncodeCheckpoint(r.p), r.renamed(r.p.Name)
+	if !r.yield(r.page) {
+		return source.ErrStopped
+	}
+	r.page, r.begun = source.SyncPage{}, r.Now()
+	return nil
+}
+
+// end yields the last page.
+func (r *reviewReading) end() error {
+	if r.page.Last = true; r.p.Newest.After(r.p.Since) {
+		r.p.Since = r.p.Newest
+	}
+	r.p = checkpoint{Since: r.p.Since, Name: r.p.Name}
+	return r.flush()
+}
+
+// readFailed reads the reviews again that could not be read before.
+func (r *reviewReading) readFailed(ctx context.Context) error {
+	for _, uri := range r.access.Failed {
+		number, _ := strconv.Atoi(path.Base(strings.TrimSuffix(uri, reviewsMark)))
+		if err := r.readPull(ctx, &r.page, pull{Number: number}, r.flush); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPulls reads the reviews of the pull requests of a list. last: the list reaches those that have not changed.
+func (r *reviewReading) readPulls(ctx context.Context, list pullList) (last bool, err error) {
+	for _, e := range list.Edges {
+		if e.Node == nil {
+			r.p.Cursor = e.Cursor
+			r.page.Skipped = append(r.page.Skipped, source.SkippedItem{URI: r.html + "pulls", Why: "GitHub does not return one of the pull requests"})
+			continue
+		}
+		if r.p.Newest.IsZero() {
+			r.p.Newest = e.Node.UpdatedAt
+		}
+		if e.Node.UpdatedAt.Before(r.p.Since) {
+			return true, nil
+		}
+		if err := r.readPull(ctx, &r.page, *e.Node, r.flush); err != nil {
+			return false, err
+		}
+		_, name := r.originalURL(e.Node.URL)
+		r.p.Name, r.p.Cursor = name, e.Cursor
+		if r.Now().Sub(r.begun) >= source.LongPage {
+			if err := r.flush(); err != nil {
+				return false, err
+			}
+		}
+	}
+	return false, nil
 }
 
 // reviewsMark ends the URI by which the reviews of a pull request are remembered when they cannot be read.

@@ -22,72 +22,95 @@ var (
 
 // wiki returns wiki markup as Markdown.
 func wiki(markup, base string) string {
-	var out []string
-	quoted, head := false, false
-	end := "" // of the block of code that is open
+	r := rewriting{base: base}
 	for line := range strings.Lines(strings.ReplaceAll(markup, "\r\n", "\n")) {
-		line = strings.TrimRight(line, "\n")
-		if end != "" {
-			before, after, closed := strings.Cut(line, end)
-			if !closed {
-				out = append(out, line)
-				continue
-			}
-			if before != "" {
-				out = append(out, before)
-			}
-			out, end = append(out, "```"), ""
-			if line = after; strings.TrimSpace(line) == "" {
-				continue
-			}
-		}
-		if m := wikiBlock.FindStringSubmatch(line); m != nil {
-			switch m[1] {
-			case "code", "noformat":
-				language, title := wikiCode(m[2])
-				if title != "" {
-					out = append(out, "**"+title+"**", "")
-				}
-				out, end = append(out, "```"+language), "{"+m[1]+"}"
-				if code, after, closed := strings.Cut(m[3], end); closed { // on one line
-					out, end = append(out, code, "```"), ""
-					if strings.TrimSpace(after) != "" {
-						out = append(out, wikiLine(after, base))
-					}
-				} else if m[3] != "" {
-					out = append(out, m[3])
-				}
-				continue
-			case "quote":
-				quoted = !quoted
-			case "panel":
-				if _, title := wikiCode(m[2]); title != "" {
-					out = append(out, "**"+title+"**", "")
-				}
-			}
-			if line = m[3]; line == "" {
-				continue
-			}
-		}
-		prefix := ""
-		if quoted {
-			prefix = "> "
-			if before, _, closed := strings.Cut(line, "{quote}"); closed {
-				line, quoted = before, false
-			}
-		}
-		isRow := strings.HasPrefix(line, "|")
-		out = append(out, prefix+wikiLine(line, base))
-		if isRow && !head {
-			cells := strings.Count(strings.ReplaceAll(line, "||", "|"), "|") - 1
-			out = append(out, prefix+strings.Repeat("|---", min(max(cells, 1), 100))+"|")
-		}
-		head = isRow
+		r.line(strings.TrimRight(line, "\n"))
 	}
-	if end != "" {
-		out = append(out, "```")
+	if r.end != "" {
+		r.out = append(r.out, "```")
 	}
-	return strings.Join(out, "\n")
+	return strings.Join(r.out, "\n")
+}
+
+// rewriting is one call of wiki.
+type rewriting struct {
+	base   string
+	out    []string
+	end    string // of the block of code that is open; empty: none is
+	quoted bool   // a quote is open
+	isRow  bool   // the line before is a row of a table
+}
+
+func (r *rewriting) line(line string) {
+	if r.end != "" {
+		if line = r.code(line); strings.TrimSpace(line) == "" {
+			return
+		}
+	}
+	if m := wikiBlock.FindStringSubmatch(line); m != nil {
+		if line = r.begin(m[1], m[2], m[3]); line == "" {
+			return
+		}
+	}
+	prefix := ""
+	if r.quoted {
+		prefix = "> "
+		if before, _, closed := strings.Cut(line, "{quote}"); closed {
+			line, r.quoted = before, false
+		}
+	}
+	isRow := strings.HasPrefix(line, "|")
+	r.out = append(r.out, prefix+wikiLine(line, r.base))
+	if isRow && !r.isRow { // Markdown wants a line below the first row
+		cells := strings.Count(strings.ReplaceAll(line, "||", "|"), "|") - 1
+		r.out = append(r.out, prefix+strings.Repeat("|---", min(max(cells, 1), 100))+"|")
+	}
+	r.isRow = isRow
+}
+
+// code adds a line of the block of code that is open, and returns what follows the block's end.
+func (r *rewriting) code(line string) (after string) {
+	before, after, closed := strings.Cut(line, r.end)
+	if !closed {
+		r.out = append(r.out, line)
+		return ""
+	}
+	if before != "" {
+		r.out = append(r.out, before)
+	}
+	r.out, r.end = append(r.out, "```"), ""
+	return after
+}
+
+// begin begins or ends a block. line is what follows its mark; begin returns what is left of it to add.
+func (r *rewriting) begin(block, parameters, line string) (left string) {
+	switch block {
+	case "code", "noformat":
+		language, title := wikiCode(parameters)
+		r.title(title)
+		r.out, r.end = append(r.out, "```"+language), "{"+block+"}"
+		if code, after, closed := strings.Cut(line, r.end); closed { // on one line
+			r.out, r.end = append(r.out, code, "```"), ""
+			if strings.TrimSpace(after) != "" {
+				r.out = append(r.out, wikiLine(after, r.base))
+			}
+		} else if line != "" {
+			r.out = append(r.out, line)
+		}
+		return ""
+	case "quote":
+		r.quoted = !r.quoted
+	case "panel":
+		_, title := wikiCode(parameters)
+		r.title(title)
+	}
+	return line
+}
+
+func (r *rewriting) title(title string) {
+	if title != "" {
+		r.out = append(r.out, "**"+title+"**", "")
+	}
 }
 
 // wikiCode returns the language and the title in the parameters of a block.

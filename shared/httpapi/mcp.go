@@ -55,16 +55,8 @@ func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Resp
 // can become a problem object and no text of the protocol's library reaches a client.
 func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if _, err := caller(r.Context()); err != nil {
+		if err := h.check(r); err != nil {
 			writeError(w, r, err)
-			return
-		}
-		if err := checkOrigin(h.BaseURL, r); err != nil {
-			writeError(w, r, err)
-			return
-		}
-		if version := r.Header.Get("MCP-Protocol-Version"); version != "" && !versionForm.MatchString(version) {
-			writeError(w, r, wrongVersion()) // the library takes it for a version of the future
 			return
 		}
 		one := &oneMessage{body: r.Body}
@@ -81,33 +73,10 @@ func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 		if !one.followed {
 			protocol.ServeHTTP(held, message)
 		}
-		media, _, _ := mime.ParseMediaType(held.header.Get("Content-Type"))
-		reply := held.body.Bytes()
-		switch {
-		case held.status == http.StatusAccepted:
-			if fault, ok := noMessageFault(start); ok {
-				held.header.Set("Content-Type", "application/json")
-				held.status, reply = http.StatusOK, fault
-			}
-		case one.followed:
-			held.header.Set("Content-Type", "application/json")
-			held.status, reply = http.StatusOK, parseFault()
-		case held.status == http.StatusBadRequest && media != "application/json" && isNotification(start):
-			held.header.Del("Content-Type") // JSON-RPC has no error for a notification (section 4.1)
-			held.status, reply = http.StatusAccepted, nil
-		case held.status >= 400 && media != "application/json":
-			text := strings.TrimSpace(held.body.String())
-			fault, ok := callFault(start, text)
-			if !ok {
-				writeError(w, r, refusalOf(held.status, text))
-				return
-			}
-			held.header.Set("Content-Type", "application/json")
-			held.status, reply = http.StatusOK, fault
-		case media == "text/event-stream":
-			reply = publicEvents(reply)
-		default:
-			reply = withID(publicFaults(reply), start)
+		reply, err := held.public(start, one.followed)
+		if err != nil {
+			writeError(w, r, err)
+			return
 		}
 		held.header.Del("Content-Length")
 		for name, values := range held.header {
@@ -116,6 +85,20 @@ func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 		w.WriteHeader(max(held.status, http.StatusOK))
 		_, _ = w.Write(reply)
 	}
+}
+
+// check refuses a request that the protocol's library is not to see.
+func (h *tools) check(r *http.Request) error {
+	if _, err := caller(r.Context()); err != nil {
+		return err
+	}
+	if err := checkOrigin(h.BaseURL, r); err != nil {
+		return err
+	}
+	if version := r.Header.Get("MCP-Protocol-Version"); version != "" && !versionForm.MatchString(version) {
+		return wrongVersion() // the library takes it for a version of the future
+	}
+	return nil
 }
 
 var versionForm = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
@@ -177,3 +160,38 @@ func (w *heldReply) Write(p []byte) (int, error) {
 
 // Flush does nothing: the reply is sent at the end.
 func (w *heldReply) Flush() {}
+
+// public returns the body for the client of a call that begins with start, and sets status and header to go with it.
+// followed: more than one message was sent, and the library has seen none. An error becomes a problem object.
+func (w *heldReply) public(start firstBytes, followed bool) ([]byte, error) {
+	answer := func(fault []byte) []byte {
+		w.header.Set("Content-Type", "application/json")
+		w.status = http.StatusOK
+		return fault
+	}
+	media, _, _ := mime.ParseMediaType(w.header.Get("Content-Type"))
+	body := w.body.Bytes()
+	switch {
+	case w.status == http.StatusAccepted:
+		if fault, ok := noMessageFault(start); ok {
+			return answer(fault), nil
+		}
+		return body, nil
+	case followed:
+		return answer(parseFault()), nil
+	case w.status == http.StatusBadRequest && media != "application/json" && isNotification(start):
+		w.header.Del("Content-Type") // JSON-RPC has no error for a notification (section 4.1)
+		w.status = http.StatusAccepted
+		return nil, nil
+	case w.status >= 400 && media != "application/json":
+		text := strings.TrimSpace(w.body.String())
+		fault, ok := callFault(start, text)
+		if !ok {
+			return nil, refusalOf(w.status, text)
+		}
+		return answer(fault), nil
+	case media == "text/event-stream":
+		return publicEvents(body), nil
+	}
+	return withID(publicFaults(body), start), nil
+}

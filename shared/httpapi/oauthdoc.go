@@ -39,39 +39,20 @@ func describeOAuth(api huma.API) {
 	exchange := object("grant_type", "client_id", "code", "redirect_uri", "code_verifier", "refresh_token", "scope", "resource")
 	exchange.Properties["grant_type"] = &huma.Schema{Type: huma.TypeString, Enum: []any{"authorization_code", "refresh_token"}}
 	exchange.Required = []string{"grant_type", "client_id"}
-	const json, form = "application/json", "application/x-www-form-urlencoded"
-	for _, o := range []struct {
-		pattern, id, summary string
-		status               int
-		reply                *huma.Schema
-		media                string
-		body                 *huma.Schema
-	}{
-		{oauthRegister, "registerClient", "Register a program that asks people for access", http.StatusCreated, client, json, client},
+	const form = "application/x-www-form-urlencoded"
+	for _, o := range []oauthOperation{
+		{oauthRegister, "registerClient", "Register a program that asks people for access", http.StatusCreated, client, "application/json", client},
 		{oauthAuthorize, "authorize", "Ask the person in this browser for access", http.StatusFound, nil, "", nil},
-		{oauthToken, "exchangeToken", "Exchange a code or a refresh token for tokens", http.StatusOK, reply, form,
-			exchange},
+		{oauthToken, "exchangeToken", "Exchange a code or a refresh token for tokens", http.StatusOK, reply, form, exchange},
 		{oauthRevoke, "revokeToken", "End the access that a token gives", http.StatusOK, nil, form, object("token", "token_type_hint", "client_id")},
 		{serverMetadata, "getAuthorizationServer", "Get the metadata of the authorization server", http.StatusOK, metadata, "", nil},
 		{serverMetadataOIDC, "getAuthorizationServerByDiscovery", "Get the metadata of the authorization server where OpenID Connect has it", http.StatusOK, metadata, "", nil},
 		{resourceMetadata, "getProtectedResource", "Get the metadata of the tools as a protected resource", http.StatusOK, metadata, "", nil},
 		{resourceMetadataMCP, "getProtectedResourceOfTools", "Get the metadata of the tools as a protected resource", http.StatusOK, metadata, "", nil},
 	} {
-		method, path, _ := strings.Cut(o.pattern, " ")
-		success := &huma.Response{Description: http.StatusText(o.status)}
-		op := &huma.Operation{OperationID: o.id, Method: method, Path: path, Summary: o.summary, Tags: []string{"Agents"},
-			Security: []map[string][]string{{}}, Responses: map[string]*huma.Response{strconv.Itoa(o.status): success}}
-		if o.reply != nil {
-			success.Content = map[string]*huma.MediaType{json: {Schema: o.reply}}
-		}
-		if o.body != nil {
-			op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{o.media: {Schema: o.body}}}
-			for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized} {
-				op.Responses[strconv.Itoa(status)] = &huma.Response{Description: "An error of OAuth.", Content: map[string]*huma.MediaType{json: {Schema: fault}}}
-			}
-		}
+		op := o.operation(fault)
 		if o.pattern == oauthAuthorize {
-			success.Headers = map[string]*huma.Param{"Location": {Schema: text}}
+			op.Responses[strconv.Itoa(o.status)].Headers = map[string]*huma.Param{"Location": {Schema: text}}
 			problem := doc.Paths["/agents/{agentId}"].Delete.Responses["404"]
 			op.Responses["400"] = &huma.Response{Description: http.StatusText(http.StatusBadRequest), Content: problem.Content}
 			for _, name := range authorizeParameters {
@@ -80,4 +61,31 @@ func describeOAuth(api huma.API) {
 		}
 		doc.AddOperation(op)
 	}
+}
+
+// oauthOperation is one operation of the authorization server.
+type oauthOperation struct {
+	pattern, id, summary string
+	status               int
+	reply                *huma.Schema
+	media                string // of body
+	body                 *huma.Schema
+}
+
+// operation returns the description of o, whose errors have the schema fault.
+func (o oauthOperation) operation(fault *huma.Schema) *huma.Operation {
+	method, path, _ := strings.Cut(o.pattern, " ")
+	success := &huma.Response{Description: http.StatusText(o.status)}
+	if o.reply != nil {
+		success.Content = map[string]*huma.MediaType{"application/json": {Schema: o.reply}}
+	}
+	op := &huma.Operation{OperationID: o.id, Method: method, Path: path, Summary: o.summary, Tags: []string{"Agents"},
+		Security: []map[string][]string{{}}, Responses: map[string]*huma.Response{strconv.Itoa(o.status): success}}
+	if o.body != nil {
+		op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{o.media: {Schema: o.body}}}
+		for _, status := range []int{http.StatusBadRequest, http.StatusUnauthorized} {
+			op.Responses[strconv.Itoa(status)] = &huma.Response{Description: "An error of OAuth.", Content: map[string]*huma.MediaType{"application/json": {Schema: fault}}}
+		}
+	}
+	return op
 }

@@ -37,12 +37,7 @@ func describeSCIM(doc *huma.OpenAPI) {
 		[]string{"schemas", "id", "displayName"}, "schemas", "id")
 	patch := named("ScimPatch", "A PatchOp (RFC 7644 section 3.5.2). In a value without a path every key is a path, with a value filter where it has one. "+
 		"Changes of one resource are made one after the other; one that cannot be made within 10 seconds is 503.", "schemas", "Operations")
-	for _, p := range []struct {
-		method, path, id, summary string
-		in, out                   *huma.Schema
-		status                    int
-		errors                    []int
-	}{
+	for _, p := range []scimOperation{
 		{"GET", "", "searchScimRoot", "List users and groups", nil, list, 200, []int{400}},
 		{"POST", "/.search", "searchScim", "Search users and groups", message, list, 200, nil},
 		{"GET", "/Users", "listScimUsers", "List users", nil, list, 200, []int{400}},
@@ -66,34 +61,49 @@ func describeSCIM(doc *huma.OpenAPI) {
 		{"GET", "/Schemas", "listScimSchemas", "List the schemas", nil, list, 200, nil},
 		{"GET", "/Schemas/{id}", "getScimSchema", "Get a schema", nil, resource, 200, []int{404}},
 	} {
-		op := &huma.Operation{OperationID: p.id, Method: p.method, Path: scim.Prefix + p.path, Summary: p.summary, Tags: []string{"SCIM"},
-			Responses: map[string]*huma.Response{}, Parameters: scimParameters(p.method, p.path)}
-		if p.in != nil {
-			op.RequestBody = &huma.RequestBody{Required: true, Content: scimContent(p.in)}
-			p.errors = append(p.errors, 400, 413, 415)
-		}
-		success := &huma.Response{Description: http.StatusText(p.status)}
-		if p.out != nil {
-			success.Content = scimContent(p.out)
-		}
-		op.Responses[strconv.Itoa(p.status)] = success
-		if p.id == "getScimUser" || p.id == "getScimGroup" || p.out != nil && (p.method == http.MethodPut || p.method == http.MethodPatch || p.status == http.StatusCreated) {
-			text := &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
-			success.Headers = map[string]*huma.Param{"ETag": text, "Location": text}
-		}
+		op := p.operation(fault)
 		if p.id == "updateScimGroup" {
 			op.Responses["200"] = &huma.Response{Description: "OK", Content: scimContent(storedGroup)}
-		}
-		for _, status := range slices.Concat(p.errors, []int{401, 403, 405, 429, 500, 503}) {
-			content := scimContent(fault)
-			content["text/plain"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
-			op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: content}
 		}
 		doc.AddOperation(op)
 		if op.RequestBody != nil {
 			delete(op.RequestBody.Content, "application/merge-patch+json") // not how SCIM patches
 		}
 	}
+}
+
+// scimOperation is one operation of SCIM, at a path below scim.Prefix.
+type scimOperation struct {
+	method, path, id, summary string
+	in, out                   *huma.Schema
+	status                    int   // of success
+	errors                    []int // besides those that all operations have
+}
+
+// operation returns the description of p, whose errors have the schema fault.
+func (p scimOperation) operation(fault *huma.Schema) *huma.Operation {
+	op := &huma.Operation{OperationID: p.id, Method: p.method, Path: scim.Prefix + p.path, Summary: p.summary, Tags: []string{"SCIM"},
+		Responses: map[string]*huma.Response{}, Parameters: scimParameters(p.method, p.path)}
+	errors := slices.Concat(p.errors, []int{401, 403, 405, 429, 500, 503})
+	if p.in != nil {
+		op.RequestBody = &huma.RequestBody{Required: true, Content: scimContent(p.in)}
+		errors = append(errors, 400, 413, 415)
+	}
+	success := &huma.Response{Description: http.StatusText(p.status)}
+	if p.out != nil {
+		success.Content = scimContent(p.out)
+	}
+	op.Responses[strconv.Itoa(p.status)] = success
+	if p.id == "getScimUser" || p.id == "getScimGroup" || p.out != nil && (p.method == http.MethodPut || p.method == http.MethodPatch || p.status == http.StatusCreated) {
+		text := &huma.Param{Schema: &huma.Schema{Type: huma.TypeString}}
+		success.Headers = map[string]*huma.Param{"ETag": text, "Location": text}
+	}
+	for _, status := range errors {
+		content := scimContent(fault)
+		content["text/plain"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: content}
+	}
+	return op
 }
 
 // scimMembers returns the schemas of members.

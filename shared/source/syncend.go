@@ -58,74 +58,99 @@ func (r *syncRun) progress() {
 	}
 }
 
-// finish records the result on the source and schedules the next sync.
+// finish records the result on the source and schedules the next sync. stop is what ended the run early, or nil.
 func (r *syncRun) finish(ctx context.Context, stop *SyncError) error {
 	for {
-		now := r.now()
-		before := r.state.work(r.teamID, r.id)
-		next := r.state
-		next.Part, next.State, next.NotBefore, next.Limited = "", SyncWaiting, 0, 0
-		due := now.Add(r.SyncEvery)
-		switch {
-		case stop != nil && !stop.RetryAt.IsZero():
-			// The same sync resumes then, without reading its finished parts again.
-			if !r.progressed {
-				next.Limited = r.state.Limited + 1
-			}
-			due = now.Add(r.limitedFor(stop.RetryAt.Sub(now), next.Limited))
-			next.NotBefore, next.Code, next.Detail = due.UnixMilli(), "", ""
-		case r.state.Code != "" && r.state.Code != ItemRejected:
-			next.Failures++
-			due = now.Add(min(firstRetry<<min(next.Failures-1, 20), r.SyncEvery))
-			next.LastBegan, next.Began = r.state.Began, 0
-		default:
-			next.Failures, next.LastBegan, next.Began = 0, r.state.Began, 0
-		}
-		request := table.Op(table.Check{Key: anotherSyncKey(r.teamID, r.id), If: table.Absent()})
-		if _, err := r.Table.Get(ctx, anotherSyncKey(r.teamID, r.id)); err == nil {
-			request = table.Delete{Key: anotherSyncKey(r.teamID, r.id)}
-			if next.NotBefore == 0 {
-				due = now
-			}
-		} else if !errors.Is(err, table.ErrNotFound) {
-			return fmt.Errorf("read the request for another sync: %w", err)
-		}
-		next.version, next.leaseUntil = next.version+1, 0
-		if next.due = due.UnixMilli(); next.due == before.At {
-			next.due++ // both pending keys contain the due time and must differ
-		}
-		item, err := next.item(r.teamID, r.id)
-		if err != nil {
+		if raced, err := r.finishOnce(ctx, stop); !raced {
 			return err
 		}
-		work := next.work(r.teamID, r.id)
-		var told notices
-		if next.Failures == 1 && r.state.Failures == 0 {
-			if told, err = r.failedNotices(ctx, r.teamID, r.id); err != nil {
-				return err
-			}
+	}
+}
+
+// finishOnce is an attempt at finish. raced: a request for another sync came or went in the meantime, so nothing was written.
+func (r *syncRun) finishOnce(ctx context.Context, stop *SyncError) (raced bool, err error) {
+	now := r.now()
+	before := r.state.work(r.teamID, r.id)
+	next, due := r.outcome(now, stop)
+	request, requested, err := r.takeRequest(ctx)
+	if err != nil {
+		return false, err
+	}
+	if requested && next.NotBefore == 0 {
+		due = now
+	}
+	next.version, next.leaseUntil = next.version+1, 0
+	if next.due = due.UnixMilli(); next.due == before.At {
+		next.due++ // both pending keys contain the due time and must differ
+	}
+	item, err := next.item(r.teamID, r.id)
+	if err != nil {
+		return false, err
+	}
+	work := next.work(r.teamID, r.id)
+	var told notices
+	if next.Failures == 1 && r.state.Failures == 0 {
+		if told, err = r.failedNotices(ctx, r.teamID, r.id); err != nil {
+			return false, err
 		}
-		err = r.Table.Write(ctx, append(told.promises(),
-			table.Put{Item: item, If: table.VersionIs(r.state.version)}, r.statusUpdate(now),
-			request, table.Delete{Key: before.Key()}, work.Promise())...)
-		switch failed := table.AsConditionFailed(err); {
-		case err == nil:
-			r.state = next
-			r.Outbox.Send(ctx, told...)
-			if next.due <= now.UnixMilli()+1 {
-				r.send(ctx, work, 0)
-			}
-			if r.onProgress != nil {
-				r.onProgress(r.state.progress())
-			}
-			return nil
-		case failed == nil:
-			return fmt.Errorf("finish the sync: %w", err)
-		case failed.Key == item.Key:
-			return errors.Join(errLeaseLost, r.yield(ctx))
-		case failed.Key == collection.Key(r.teamID, r.id):
-			return Missing() // deleted during the sync
+	}
+	err = r.Table.Write(ctx, append(told.promises(),
+		table.Put{Item: item, If: table.VersionIs(r.state.version)}, r.statusUpdate(now),
+		request, table.Delete{Key: before.Key()}, work.Promise())...)
+	switch failed := table.AsConditionFailed(err); {
+	case err == nil:
+		r.state = next
+		r.Outbox.Send(ctx, told...)
+		if next.due <= now.UnixMilli()+1 {
+			r.send(ctx, work, 0)
 		}
+		if r.onProgress != nil {
+			r.onProgress(r.state.progress())
+		}
+		return false, nil
+	case failed == nil:
+		return false, fmt.Errorf("finish the sync: %w", err)
+	case failed.Key == item.Key:
+		return false, errors.Join(errLeaseLost, r.yield(ctx))
+	case failed.Key == collection.Key(r.teamID, r.id):
+		return false, Missing() // deleted during the sync
+	}
+	return true, nil
+}
+
+// outcome returns the state after the run, and when the next sync is due.
+func (r *syncRun) outcome(now time.Time, stop *SyncError) (next syncState, due time.Time) {
+	next, due = r.state, now.Add(r.SyncEvery)
+	next.Part, next.State, next.NotBefore, next.Limited = "", SyncWaiting, 0, 0
+	switch {
+	case stop != nil && !stop.RetryAt.IsZero():
+		// The same sync resumes then, without reading its finished parts again.
+		if !r.progressed {
+			next.Limited = r.state.Limited + 1
+		}
+		due = now.Add(r.limitedFor(stop.RetryAt.Sub(now), next.Limited))
+		next.NotBefore, next.Code, next.Detail = due.UnixMilli(), "", ""
+	case r.state.Code != "" && r.state.Code != ItemRejected:
+		next.Failures++
+		due = now.Add(min(firstRetry<<min(next.Failures-1, 20), r.SyncEvery))
+		next.LastBegan, next.Began = r.state.Began, 0
+	default:
+		next.Failures, next.LastBegan, next.Began = 0, r.state.Began, 0
+	}
+	return next, due
+}
+
+// takeRequest returns whether another sync was requested during the run, and the operation that removes the request, or
+// checks that there is still none.
+func (r *syncRun) takeRequest(ctx context.Context) (op table.Op, requested bool, err error) {
+	key := anotherSyncKey(r.teamID, r.id)
+	switch _, err := r.Table.Get(ctx, key); {
+	case err == nil:
+		return table.Delete{Key: key}, true, nil
+	case errors.Is(err, table.ErrNotFound):
+		return table.Check{Key: key, If: table.Absent()}, false, nil
+	default:
+		return nil, false, fmt.Errorf("read the request for another sync: %w", err)
 	}
 }
 

@@ -141,7 +141,6 @@ func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens
 	if !ok || kind != kindRefresh {
 		return Tokens{}, ErrBadRefresh
 	}
-	hash := hashSecret(secret)
 	for range maxAttempts {
 		r, err := s.readRecord(ctx, id)
 		if errors.Is(err, table.ErrNotFound) {
@@ -151,19 +150,8 @@ func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens
 			return Tokens{}, err
 		}
 		now := s.moment()
-		switch a := r.Agent; {
-		case r.Kind != KindAgent || r.RevokedAt != nil || a == nil || subtle.ConstantTimeCompare(a.Client, hashSecret(client)) != 1,
-			a.RefreshUntil == nil || !now.Before(*a.RefreshUntil):
-			return Tokens{}, ErrBadRefresh
-		case subtle.ConstantTimeCompare(a.Refresh, hash) == 1:
-		case subtle.ConstantTimeCompare(a.UsedRefresh, hash) == 1 && now.Before(a.RefreshedAt.Add(refreshGrace)):
-		case subtle.ConstantTimeCompare(a.UsedRefresh, hash) == 1, subtle.ConstantTimeCompare(a.Family, hashSecret(secret[:familyLength])) == 1:
-			if _, err := s.revoke(ctx, r.TeamID, id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
-				return Tokens{}, err
-			}
-			return Tokens{}, ErrBadRefresh
-		default:
-			return Tokens{}, ErrBadRefresh
+		if err := s.checkRefresh(ctx, r, secret, client, now); err != nil {
+			return Tokens{}, err
 		}
 		end, err := s.checkOpener(ctx, r.Opener, now)
 		if apierr.IsCode(err, apierr.CodeUnauthorized) {
@@ -197,6 +185,25 @@ func (s *Service) RefreshAgent(ctx context.Context, text, client string) (Tokens
 		return tokens, nil
 	}
 	return Tokens{}, fmt.Errorf("refresh agent %s: %w", id, table.ErrConflict)
+}
+
+// checkRefresh returns ErrBadRefresh if the client cannot refresh r with the secret at now. It ends r if the secret was used before.
+func (s *Service) checkRefresh(ctx context.Context, r record, secret, client string, now time.Time) error {
+	hash := hashSecret(secret)
+	switch a := r.Agent; {
+	case r.Kind != KindAgent || r.RevokedAt != nil || a == nil || subtle.ConstantTimeCompare(a.Client, hashSecret(client)) != 1,
+		a.RefreshUntil == nil || !now.Before(*a.RefreshUntil):
+		return ErrBadRefresh
+	case subtle.ConstantTimeCompare(a.Refresh, hash) == 1:
+		return nil
+	case subtle.ConstantTimeCompare(a.UsedRefresh, hash) == 1 && now.Before(a.RefreshedAt.Add(refreshGrace)):
+		return nil
+	case subtle.ConstantTimeCompare(a.UsedRefresh, hash) == 1, subtle.ConstantTimeCompare(a.Family, hashSecret(secret[:familyLength])) == 1:
+		if _, err := s.revoke(ctx, r.TeamID, r.id); err != nil && !apierr.IsCode(err, apierr.CodeNotFound) {
+			return err
+		}
+	}
+	return ErrBadRefresh
 }
 
 // renew gives r new secrets, and returns their texts. used is the secret of the refresh token that is

@@ -11,6 +11,7 @@ import (
 	"docent/shared/audit"
 	"docent/shared/scim/protocol"
 	"docent/shared/table"
+	"docent/shared/team"
 )
 
 // inOneWrite limits the operations on members in the write of their group: 30 additions. Larger
@@ -115,19 +116,19 @@ func (g group) withMembers(items []member) map[string]any {
 	return out
 }
 
-// items are stored members by user id, and whether they count.
-type items map[string]struct {
+// items are stored members by user id.
+type items map[string]markedMember
+
+// markedMember is a stored member.
+type markedMember struct {
 	member
-	counts bool
+	counts bool // by its mark and its group, the user is a member
 }
 
 func (g group) current(members []member) items {
 	out := make(items, len(members))
 	for _, m := range members {
-		out[m.userID] = struct {
-			member
-			counts bool
-		}{m, g.isMember(m.mark)}
+		out[m.userID] = markedMember{m, g.isMember(m.mark)}
 	}
 	return out
 }
@@ -175,7 +176,7 @@ func (s *Service) apply(ctx context.Context, teamID string, before, after group,
 	for _, m := range c.added {
 		m.mark = settledMark
 		ops = append(ops, memberOps(teamID, after.ID, m, table.Condition{})...)
-		ops = append(ops, userExists(teamID, m.userID))
+		ops = append(ops, team.UserExists(teamID, m.userID))
 	}
 	for _, m := range c.removed {
 		m.mark = ""

@@ -20,12 +20,10 @@ const (
 	// stagingTime is how long a staged change may take before another change may
 	// cancel it.
 	stagingTime = time.Minute
-	// members per Write of a staged change
+	// Members per Write, which has at most 100 operations: a member is two, and its user's existence is a third.
 	marksPerWrite  = 33
 	clearsPerWrite = 50
 )
-
-func userExists(teamID, userID string) table.Op { return team.UserExists(teamID, userID) }
 
 // checkUsers returns an error unless all members are users of the team. It sets the display of
 // those without one to the user's name.
@@ -124,7 +122,7 @@ func (s *Service) writeMarks(ctx context.Context, teamID, groupID, change string
 				when := markUnchanged(m)
 				m.mark = "+" + change
 				ops = append(ops, memberOps(teamID, groupID, m, when)...)
-				ops = append(ops, userExists(teamID, m.userID))
+				ops = append(ops, team.UserExists(teamID, m.userID))
 			}
 			return conflicting(s.Table.Write(ctx, ops...))
 		})

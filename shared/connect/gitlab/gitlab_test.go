@@ -432,7 +432,7 @@ func TestMessagesSayWhatToDo(t *testing.T) {
 		name, token, project, code, detail string
 		all                                bool
 	}{
-		{"a scope is missing", gitlabtest.Scopless, project, source.Unauthorized, "The access token lacks the scope read_api.", true},
+		{"a scope is missing", gitlabtest.Scopeless, project, source.Unauthorized, "The access token lacks the scope read_api.", true},
 		{"expired", gitlabtest.Expired, project, source.Unauthorized, "The access token has expired.", true},
 		{"another token", "glpat-other", project, source.Unauthorized, "GitLab does not accept the access token.", true},
 		{"no such project", gitlabtest.Token, "acme/nothing", source.NotThere, "There is no project acme/nothing on 127.0.0.1", false},

@@ -32,7 +32,7 @@ func TestProbe(t *testing.T) {
 	}{
 		"everything":        {projects: []string{"acme/api", "acme/web"}},
 		"a bad token":       {token: "other", pointer: "/settings/accessToken", says: "does not accept the access token"},
-		"a missing scope":   {token: gitlabtest.Scopless, pointer: "/settings/accessToken", says: "lacks the scope read_api"},
+		"a missing scope":   {token: gitlabtest.Scopeless, pointer: "/settings/accessToken", says: "lacks the scope read_api"},
 		"an expired token":  {token: gitlabtest.Expired, pointer: "/settings/accessToken", says: "has expired"},
 		"a missing project": {projects: []string{"acme/api", "acme/gone"}, pointer: "/settings/projects/1", says: "There is no project acme/gone"},
 		"a missing role":    {before: refuse("/merge_requests", 403), pointer: "/settings/accessToken", says: "needs the role Reporter"},

@@ -5,7 +5,7 @@
 //
 // The replies have the members, headers and statuses of the examples and response
 // schemas of GitLab itself: doc/api and spec/fixtures/api/schemas/public_api/v4 of its
-// repository. When a comment changes the time of its issue is that of its models.
+// repository. Whether a comment changes the time of its issue is taken from GitLab's models.
 package gitlabtest
 
 import (
@@ -25,9 +25,9 @@ import (
 // The access tokens that the server knows: one with the scope read_api, one without it,
 // and one that has expired.
 const (
-	Token    = "glpat-recorded"
-	Scopless = "glpat-read-user"
-	Expired  = "glpat-expired"
+	Token     = "glpat-recorded"
+	Scopeless = "glpat-read-user"
+	Expired   = "glpat-expired"
 )
 
 // Untold is a level that GitLab leaves out.
@@ -243,7 +243,7 @@ func (s *Server) serve(w http.ResponseWriter, q *http.Request, h func(*Project, 
 	given := q.Header.Get("Authorization")
 	switch given {
 	case "", "Bearer " + Token:
-	case "Bearer " + Scopless:
+	case "Bearer " + Scopeless:
 		reply(w, http.StatusForbidden, map[string]string{"error": "insufficient_scope", "scope": "ai_workflows api read_api",
 			"error_description": "The request requires higher privileges than provided by the access token."})
 		return

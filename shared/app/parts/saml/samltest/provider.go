@@ -4,6 +4,7 @@ package samltest
 
 import (
 	"bytes"
+	"cmp"
 	"compress/flate"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -136,13 +137,6 @@ type Options struct {
 
 const success = "urn:oasis:names:tc:SAML:2.0:status:Success"
 
-func or(value, standard string) string {
-	if value != "" {
-		return value
-	}
-	return standard
-}
-
 // Response returns a response to r.
 func (p *Provider) Response(r Request, o Options) (*etree.Document, error) {
 	issued := o.Issued
@@ -158,16 +152,16 @@ func (p *Provider) Response(r Request, o Options) (*etree.Document, error) {
 	if o.Attributes != "" {
 		attributes = `<saml:AttributeStatement>` + o.Attributes + `</saml:AttributeStatement>`
 	}
-	issuer, request := or(o.Issuer, p.EntityID), or(o.InResponseTo, r.ID)
+	issuer, request := cmp.Or(o.Issuer, p.EntityID), cmp.Or(o.InResponseTo, r.ID)
 	text := `<samlp:Response xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion" ID="response-` + rand.Text() +
-		`" Version="2.0" IssueInstant="` + at(0) + `" Destination="` + or(o.Destination, r.ACS) + `" InResponseTo="` + request + `">` +
-		`<saml:Issuer>` + issuer + `</saml:Issuer><samlp:Status><samlp:StatusCode Value="` + or(o.Status, success) + `"/></samlp:Status>` +
-		`<saml:Assertion ID="` + or(o.ID, "assertion-"+rand.Text()) + `" Version="2.0" IssueInstant="` + at(0) + `"><saml:Issuer>` + issuer + `</saml:Issuer>` +
-		`<saml:Subject><saml:NameID Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">` + or(o.Name, p.User) + `</saml:NameID>` +
+		`" Version="2.0" IssueInstant="` + at(0) + `" Destination="` + cmp.Or(o.Destination, r.ACS) + `" InResponseTo="` + request + `">` +
+		`<saml:Issuer>` + issuer + `</saml:Issuer><samlp:Status><samlp:StatusCode Value="` + cmp.Or(o.Status, success) + `"/></samlp:Status>` +
+		`<saml:Assertion ID="` + cmp.Or(o.ID, "assertion-"+rand.Text()) + `" Version="2.0" IssueInstant="` + at(0) + `"><saml:Issuer>` + issuer + `</saml:Issuer>` +
+		`<saml:Subject><saml:NameID Format="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">` + cmp.Or(o.Name, p.User) + `</saml:NameID>` +
 		`<saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer"><saml:SubjectConfirmationData NotOnOrAfter="` + at(5*time.Minute) +
-		`" Recipient="` + or(o.Recipient, r.ACS) + `" InResponseTo="` + request + `"/></saml:SubjectConfirmation></saml:Subject>` +
+		`" Recipient="` + cmp.Or(o.Recipient, r.ACS) + `" InResponseTo="` + request + `"/></saml:SubjectConfirmation></saml:Subject>` +
 		`<saml:Conditions NotBefore="` + at(-time.Minute) + `" NotOnOrAfter="` + at(5*time.Minute) + `"><saml:AudienceRestriction><saml:Audience>` +
-		or(o.Audience, r.Audience) + `</saml:Audience></saml:AudienceRestriction></saml:Conditions>` +
+		cmp.Or(o.Audience, r.Audience) + `</saml:Audience></saml:AudienceRestriction></saml:Conditions>` +
 		`<saml:AuthnStatement AuthnInstant="` + at(0) + `"` + session + `><saml:AuthnContext><saml:AuthnContextClassRef>` +
 		`urn:oasis:names:tc:SAML:2.0:ac:classes:Password</saml:AuthnContextClassRef></saml:AuthnContext></saml:AuthnStatement>` + attributes +
 		`</saml:Assertion></samlp:Response>`
@@ -191,7 +185,7 @@ func (p *Provider) sign(el *etree.Element, o Options) error {
 		return err
 	}
 	context.Canonicalizer = dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("")
-	if err := context.SetSignatureMethod(or(o.Method, dsig.ECDSASHA256SignatureMethod)); err != nil {
+	if err := context.SetSignatureMethod(cmp.Or(o.Method, dsig.ECDSASHA256SignatureMethod)); err != nil {
 		return err
 	}
 	signature, err := context.ConstructSignature(detached(el), true)

@@ -42,7 +42,7 @@ func withPages(pages, api http.Handler) http.Handler {
 		case ok && path[0] == '/':
 			inner := *r.URL
 			inner.Path, inner.RawPath = path, ""
-			r = r.WithContext(r.Context())
+			r = r.WithContext(r.Context()) // a copy: who has called may still read the path
 			r.URL = &inner
 			pages.ServeHTTP(w, r)
 		default:

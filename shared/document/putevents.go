@@ -5,7 +5,7 @@ import "docent/shared/audit"
 // events returns the log for a change. Changes of single items are not recorded.
 func (s *Service) events(f *Facts) *audit.Log {
 	if f != nil {
-		return (*audit.Log)(nil).OrSilent(s.Table)
+		return (*audit.Log)(nil).OrSilent(s.Table) // records nothing
 	}
 	return s.Events.OrSilent(s.Table)
 }

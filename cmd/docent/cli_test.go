@@ -42,7 +42,6 @@ func TestHelpAndMistakes(t *testing.T) {
 		{"help of serve", "serve --help", 0, "docent serve --data /var/lib/docent", ""},
 		{"version", "version", 0, "docent ", ""},
 		{"unknown command", "frobnicate", 2, "", "unexpected argument frobnicate"},
-		{"put without a collection", "put --key k docs", 2, "", "--collection"},
 		{"put with two collections", "put --key k --collection a --collection-name b docs", 2, "", "can't be used together"},
 		{"put without a path", "put --key k --collection a", 2, "", "<path>"},
 		{"too parallel", "put --key k --collection a --parallel 65 docs", 2, "", "--parallel must be 1 to 64"},

@@ -106,10 +106,10 @@ func (t *timedWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ErrNotRunning means that no server has the data directory open.
-var ErrNotRunning = errors.New("no server runs on this data")
+// errNotRunning means that no server has the data directory open.
+var errNotRunning = errors.New("no server runs on this data")
 
-// askServer gives do the reply of the server that has dataDir open. It returns ErrNotRunning
+// askServer gives do the reply of the server that has dataDir open. It returns errNotRunning
 // if there is none.
 func askServer(ctx context.Context, dataDir, path string, do func(io.Reader) error) error {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -122,7 +122,7 @@ func askServer(ctx context.Context, dataDir, path string, do func(io.Reader) err
 	reply, err := client.Do(request)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.EINVAL):
-		return ErrNotRunning
+		return errNotRunning
 	case err != nil:
 		return fmt.Errorf("ask the server: %w", err)
 	}
@@ -146,7 +146,7 @@ func BackupData(ctx context.Context, dataDir string, w io.Writer) (report Backup
 		return err
 	}
 	err = askServer(ctx, dataDir, "/backup", check)
-	if !errors.Is(err, ErrNotRunning) {
+	if !errors.Is(err, errNotRunning) {
 		return report, err
 	}
 	l, err := OpenLocal(ctx, dataDir, LocalOptions{})

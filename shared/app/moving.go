@@ -268,7 +268,7 @@ func databaseOf(ctx context.Context, dataDir string, stopped bool) (file string,
 	err = askServer(ctx, dataDir, "/database", func(r io.Reader) error { return writeNew(filepath.Join(folder, databaseFile), r) })
 	if err != nil {
 		err = errors.Join(err, os.RemoveAll(folder))
-		if errors.Is(err, ErrNotRunning) {
+		if errors.Is(err, errNotRunning) {
 			return file, remove, nil
 		}
 		return "", nil, fmt.Errorf("copy the database: %w", err)

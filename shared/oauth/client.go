@@ -63,9 +63,9 @@ func Register(name string, redirectURIs []string) (Client, error) {
 	return c, nil
 }
 
-// ParseClient returns the client of an id, or an *Error for a text that is neither of Register nor the address of a
+// parseClient returns the client of an id, or an *Error for a text that is neither of Register nor the address of a
 // description. Of a client that describes itself it knows the id alone.
-func ParseClient(id string) (Client, error) {
+func parseClient(id string) (Client, error) {
 	if isDocument(id) {
 		return Client{address: id}, checkDocument(id)
 	}

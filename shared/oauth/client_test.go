@@ -11,12 +11,12 @@ func TestTheIDOfAClientContainsIt(t *testing.T) {
 	if err != nil || c.Name != "Assistant" {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	again, err := ParseClient(c.ID())
+	again, err := parseClient(c.ID())
 	if err != nil || again.ID() != c.ID() || again.Name != c.Name || len(again.RedirectURIs) != 3 {
 		t.Errorf("%+v, %v", again, err)
 	}
 	for _, id := range []string{"", "client_", c.ID() + "A", c.ID() + "=", strings.ToUpper(c.ID()), "client_" + strings.Repeat("A", 5000)} {
-		if _, err := ParseClient(id); err == nil {
+		if _, err := parseClient(id); err == nil {
 			t.Errorf("%q is taken for a client", id)
 		}
 	}
@@ -109,7 +109,7 @@ func FuzzParseClient(f *testing.F) {
 	f.Add(c.ID())
 	f.Add("client_eyJyIjpbImphdmFzY3JpcHQ6MSJdfQ")
 	f.Fuzz(func(t *testing.T, id string) {
-		c, err := ParseClient(id)
+		c, err := parseClient(id)
 		if err != nil {
 			return
 		}

@@ -35,7 +35,7 @@ func checkDocument(id string) error {
 
 // client returns the client of an id. It reads the description of one that describes itself.
 func (s *Service) client(ctx context.Context, id string) (Client, error) {
-	c, err := ParseClient(id)
+	c, err := parseClient(id)
 	if err != nil || c.address == "" {
 		return c, err
 	}

@@ -71,7 +71,7 @@ func TestAddressesOfDescriptions(t *testing.T) {
 		"https://program.example/client.json\u202e":           false,
 		"https://program.example:port/client.json":            false,
 	} {
-		c, err := ParseClient(id)
+		c, err := parseClient(id)
 		if (err == nil) != want {
 			t.Errorf("%s: %v", id, err)
 		}

@@ -32,7 +32,7 @@ func (s *Service) Exchange(ctx context.Context, form url.Values) (Token, error) 
 	if !s.areTargets(form["resource"]) {
 		return Token{}, refuse(InvalidTarget, "resource must be "+s.Resource()+".")
 	}
-	client, err := ParseClient(form.Get("client_id"))
+	client, err := parseClient(form.Get("client_id"))
 	if err != nil {
 		return Token{}, err
 	}

@@ -41,8 +41,8 @@ var ErrUnfinished = errors.New("the sync is not finished")
 // errLeaseLost means that another process has taken over the sync.
 var errLeaseLost = errors.New("another process has taken over this sync")
 
-// ErrPaused means that the source is paused.
-var ErrPaused = errors.New("the data source is paused")
+// errPaused means that the source is paused.
+var errPaused = errors.New("the data source is paused")
 
 // syncRun is a running sync.
 type syncRun struct {

@@ -31,7 +31,7 @@ func (r *syncRun) acquireLease(ctx context.Context) error {
 		}
 	}
 	if r.state.Paused {
-		return ErrPaused
+		return errPaused
 	}
 	if r.state.leased(r.now()) {
 		return &LeaseHeldError{time.UnixMilli(r.state.leaseUntil)}

@@ -40,7 +40,7 @@ func (s *Syncer) do(ctx context.Context, work pending.Work) error {
 	case errors.Is(err, ErrUnfinished):
 		s.send(ctx, work, 0)
 		return nil
-	case errors.Is(err, errLeaseLost), errors.Is(err, ErrPaused):
+	case errors.Is(err, errLeaseLost), errors.Is(err, errPaused):
 		return nil
 	case apierr.IsCode(err, apierr.CodeNotFound):
 		return s.Forget(ctx, work)

@@ -31,8 +31,8 @@ const (
 	EndAfter  Mode = "is the last that has its effect"
 )
 
-// Modes lists every mode of a single call.
-var Modes = []Mode{FailBefore, FailAfter, TimeOut, Throttle, Lose, Duplicate, Delay}
+// modes lists every mode of a single call.
+var modes = []Mode{FailBefore, FailAfter, TimeOut, Throttle, Lose, Duplicate, Delay}
 
 // Plan says which call fails, and how. The zero Plan lets all calls pass.
 type Plan struct {
@@ -69,7 +69,7 @@ func ModesOf(name string) []Mode {
 	case "Get", "BatchGet", "Query", "blob.Get", "blob.GetRange", "blob.List", "Embed":
 		return []Mode{FailBefore}
 	case "Send":
-		return Modes
+		return modes
 	default:
 		return []Mode{FailBefore, FailAfter, TimeOut, Throttle}
 	}

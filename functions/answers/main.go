@@ -1,4 +1,4 @@
-// Command answers is the Lambda function behind /v1/answers.
+// Command answers is the Lambda function behind /v1/answers, /v1/chat, /v1/responses and /v1/models.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command dashboard is the Lambda function behind /v1/dashboard, /v1/sessions and /v1/sso: the
-// pages of the dashboard, and signing in to it.
+// Command dashboard is the Lambda function behind /v1/dashboard, /v1/sessions, /v1/sso, /v1/oauth, /v1/agents
+// and /v1/.well-known: the pages of the dashboard, signing in to it, and the access of agents.
 package main
 
 import (

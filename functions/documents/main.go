@@ -1,4 +1,4 @@
-// Command documents is the Lambda function behind /v1/documents.
+// Command documents is the Lambda function behind /v1/documents and /v1/uploads.
 package main
 
 import (

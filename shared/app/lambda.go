@@ -16,11 +16,11 @@ import (
 // Collections returns the handler of /v1/collections on AWS.
 func Collections(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Collections) }
 
-// Documents returns the handler of /v1/documents on AWS.
+// Documents returns the handler of /v1/documents and /v1/uploads on AWS.
 func Documents(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Documents) }
 
-// Answers returns the handler of /v1/answers on AWS, with the parts Model and Embedder, because it
-// answers questions itself whose answers are streamed.
+// Answers returns the handler of answers, chat and responses on AWS, with the parts Model and Embedder,
+// because it answers questions itself whose answers are streamed.
 func Answers(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Answers) }
 
 // Context returns the handler of /v1/context and /v1/mcp on AWS, with the parts Fetch,
@@ -36,12 +36,12 @@ func Usage(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.Usage)
 // SCIM returns the handler of /v1/scim/v2 on AWS.
 func SCIM(c Config) http.Handler { return onAWS(c, Parts{}).http(httpapi.SCIM) }
 
-// Admin returns the handler of the administration of a team on AWS, with the parts
+// Admin returns the handler of the administration of a team on AWS, with the parts Probe,
 // Vault, ParseSAML and FetchSAML.
 func Admin(c Config, p Parts) http.Handler { return onAWS(c, p).http(httpapi.Admin) }
 
-// Dashboard returns the handler of the dashboard's pages and of signing in on AWS, with the parts
-// Pages, SignOn, Clients and Vault.
+// Dashboard returns the handler of the dashboard's pages, of signing in and of the access of agents on
+// AWS, with the parts Pages, SignOn, Clients and Vault.
 func Dashboard(c Config, p Parts) http.Handler {
 	return withPages(p.Pages, onAWS(c, p).http(httpapi.Dashboard))
 }

@@ -168,15 +168,15 @@ func (e Event) ocsfActor() object {
 
 func (e Event) actorUser() object {
 	a := e.Origin.Actor
-	user := object{"uid": a.ID, "name": a.name()}
+	user := object{"name": a.name()}
+	if a.ID != "" {
+		user["uid"] = a.ID
+	}
 	if a.Email != "" {
 		user["email_addr"] = a.Email
 	}
 	if c := a.Credential; c.ID != "" {
 		user["programmatic_credentials"] = []object{{"uid": c.ID, "type": c.Type}}
-	}
-	if a.ID == "" {
-		delete(user, "uid")
 	}
 	return user
 }

@@ -66,6 +66,9 @@ type Limiter struct {
 // owner is a team, or a key of it.
 type owner struct{ teamID, keyID string }
 
+// ownersOf returns those whose buckets a request of the key takes from.
+func ownersOf(teamID, keyID string) [2]owner { return [2]owner{{teamID, ""}, {teamID, keyID}} }
+
 func (o owner) name() string {
 	if o.keyID == "" {
 		return Team
@@ -102,7 +105,7 @@ func (l *Limiter) Take(teamID, keyID string) ([]quota.State, error) {
 	if l == nil {
 		return nil, nil
 	}
-	owners := [2]owner{{teamID, ""}, {teamID, keyID}}
+	owners := ownersOf(teamID, keyID)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.Now()
@@ -144,7 +147,7 @@ func (l *Limiter) Charge(teamID, keyID string, tokens int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.Now()
-	for _, o := range [2]owner{{teamID, ""}, {teamID, keyID}} {
+	for _, o := range ownersOf(teamID, keyID) {
 		b, step := l.bucket(o), l.step(o)
 		full := max(b.full, now.UnixNano())
 		room := max((now.Add(mostDebt).UnixNano()-full)/step, 0)

@@ -115,7 +115,7 @@ func (ix *Index) due(ctx context.Context, teamID string) (due []dueMerge, droppe
 		}
 		segments[f.source] = 0
 		stale[f] = item.Numbers[f.staleField()]
-		f.meaning = true
+		f.meaning = true // the segments of vectors of the same documents, which the item counts too
 		stale[f], embedded[f] = item.Numbers[f.staleField()], item.Strings[embeddedField]
 	}
 	records, err := ix.records(ctx, teamID, "")

@@ -68,11 +68,7 @@ func (f *filler) fill(v reflect.Value, path string) error {
 		return f.fill(v.Elem(), path)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		for i := range v.Len() {
-			if err := f.fill(v.Index(i), path); err != nil {
-				return err
-			}
-		}
+		fallthrough
 	case reflect.Array:
 		for i := range v.Len() {
 			if err := f.fill(v.Index(i), path); err != nil {

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"docent/shared/connect/connecttest"
 )
 
 // Token is the access token that the server accepts.
@@ -86,11 +88,10 @@ type Comment struct {
 // safe for concurrent use.
 type Server struct {
 	*httptest.Server
-	mu           sync.Mutex
-	repositories map[string]*Repository // by lower-case name
-	requests     []string               // path and query, followed by " 304" if that was the status
-	anyToken     bool
-	before       func(path string, w http.ResponseWriter) (answered bool)
+	connecttest.Watch // of paths and queries, followed by " 304" if that was the status
+	mu                sync.Mutex
+	repositories      map[string]*Repository // by lower-case name
+	anyToken          bool
 }
 
 // New starts a server without repositories. It stops at the end of the test.
@@ -147,31 +148,10 @@ func (s *Server) AnyToken() {
 	s.anyToken = true
 }
 
-// Before sets a function that is called before each reply and may reply itself; nil:
-// none.
-func (s *Server) Before(f func(path string, w http.ResponseWriter) (answered bool)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.before = f
-}
-
-// Requests returns the requests since the last call.
-func (s *Server) Requests() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.requests
-	s.requests = nil
-	return out
-}
-
 func (s *Server) serve(w http.ResponseWriter, q *http.Request, h func(*Repository, http.ResponseWriter, *http.Request)) {
 	path := strings.TrimPrefix(q.URL.RequestURI(), "/api/v3/repos/")
-	s.mu.Lock()
-	before := s.before
-	s.requests = append(s.requests, path)
-	n := len(s.requests) - 1
-	s.mu.Unlock()
-	if before != nil && before(path, w) {
+	number, answered := s.Saw(path, path, w)
+	if answered {
 		return
 	}
 	s.mu.Lock()
@@ -211,9 +191,7 @@ func (s *Server) serve(w http.ResponseWriter, q *http.Request, h func(*Repositor
 	}
 	w.Header().Set("ETag", tag)
 	if tag != "" && q.Header.Get("If-None-Match") == tag {
-		if n < len(s.requests) {
-			s.requests[n] += " 304"
-		}
+		s.Note(number, " 304")
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}

@@ -20,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"docent/shared/connect/connecttest"
 )
 
 // The access tokens that the server knows: one with the scope read_api, one without it,
@@ -145,11 +147,10 @@ type WikiPage struct {
 // safe for concurrent use.
 type Server struct {
 	*httptest.Server
-	mu       sync.Mutex
-	projects []*Project
-	moved    map[string]int // ids of projects by their old paths, in lower case
-	requests []string
-	before   func(path string, w http.ResponseWriter) (answered bool)
+	connecttest.Watch // of paths and queries
+	mu                sync.Mutex
+	projects          []*Project
+	moved             map[string]int // ids of projects by their old paths, in lower case
 }
 
 // New starts a server without projects. It stops at the end of the test.
@@ -209,33 +210,12 @@ func (s *Server) find(path string) *Project {
 	return s.projects[i]
 }
 
-// Before sets a function that is called before each reply and may reply itself; nil:
-// none.
-func (s *Server) Before(f func(path string, w http.ResponseWriter) (answered bool)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.before = f
-}
-
-// Requests returns the paths and queries of the requests since the last call.
-func (s *Server) Requests() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.requests
-	s.requests = nil
-	return out
-}
-
 func (s *Server) serve(w http.ResponseWriter, q *http.Request, h func(*Project, http.ResponseWriter, *http.Request)) {
 	path := strings.TrimPrefix(q.URL.RequestURI(), "/api/v4/projects/")
-	s.mu.Lock()
-	before := s.before
-	s.requests = append(s.requests, path)
-	s.mu.Unlock()
 	for name, value := range map[string]string{"RateLimit-Limit": "2000", "RateLimit-Observed": "1", "RateLimit-Remaining": "1999", "RateLimit-Reset": "1795348800"} {
 		w.Header().Set(name, value)
 	}
-	if before != nil && before(path, w) {
+	if _, answered := s.Saw(path, path, w); answered {
 		return
 	}
 	s.mu.Lock()

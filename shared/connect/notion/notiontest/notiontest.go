@@ -17,6 +17,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"docent/shared/connect/connecttest"
 )
 
 // Token is the secret of an integration that may read content.
@@ -43,12 +45,11 @@ type Object struct {
 // safe for concurrent use.
 type Server struct {
 	*httptest.Server
-	mu       sync.Mutex
-	objects  []*Object
-	noText   bool
-	cursors  int // changes when they become invalid
-	requests []string
-	before   func(path string, w http.ResponseWriter) (answered bool)
+	connecttest.Watch // of methods and paths
+	mu                sync.Mutex
+	objects           []*Object
+	noText            bool
+	cursors           int // changes when they become invalid
 }
 
 // Day is the creation time of everything.
@@ -130,30 +131,9 @@ func (s *Server) EndCursors() {
 	s.cursors++
 }
 
-// Before sets a function that is called before each reply and may reply itself; nil:
-// none.
-func (s *Server) Before(f func(path string, w http.ResponseWriter) (answered bool)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.before = f
-}
-
-// Requests returns the methods and paths of the requests since the last call.
-func (s *Server) Requests() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := s.requests
-	s.requests = nil
-	return out
-}
-
 func (s *Server) serve(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, q *http.Request) {
-		s.mu.Lock()
-		before := s.before
-		s.requests = append(s.requests, q.Method+" "+q.URL.Path)
-		s.mu.Unlock()
-		if before != nil && before(q.URL.Path, w) {
+		if _, answered := s.Saw(q.Method+" "+q.URL.Path, q.URL.Path, w); answered {
 			return
 		}
 		s.mu.Lock()

@@ -46,7 +46,8 @@ type group struct {
 	ID   string `json:"groupId"` // Cloud
 }
 
-// readersOf returns who may read an issue: everyone who may browse the project and is in the issue's security level.
+// readersOf returns who may read an issue: everyone who may browse the project and is in the issue's security level and in a role
+// that the issue is limited to. A Data Center without levels, and a project that hides the field, send no security.
 // Anyone of whom this is unknown may not.
 func (r *reading) readersOf(ctx context.Context, i issue) (atlassian.Audience, error) {
 	r.Ctx = ctx
@@ -55,6 +56,13 @@ func (r *reading) readersOf(ctx context.Context, i issue) (atlassian.Audience, e
 		return atlassian.Audience{}, err
 	}
 	a := browse.of(i)
+	if roles, limited := i.restriction(); limited {
+		within, err := r.inRoles(ctx, roles)
+		if err != nil {
+			return a, err
+		}
+		a = atlassian.Both(a, within, r.members)
+	}
 	if i.Fields.Security == nil {
 		return a, nil
 	}
@@ -87,7 +95,7 @@ func (r *reading) commentReaders(i issue, readers atlassian.Audience) *commentRe
 // of returns who may read a comment. An internal comment is hidden from people who may read the issue only because they
 // reported it.
 func (r *commentReaders) of(ctx context.Context, c comment) (*access.Names, error) {
-	limit := commentLimit{internal: c.internal()}
+	limit := commentLimit{internal: r.issue.hides(c)}
 	if c.Visibility != nil {
 		limit.visibility = *c.Visibility
 	}
@@ -130,6 +138,26 @@ func (r *reading) readersWithin(ctx context.Context, readers atlassian.Audience,
 		}
 	}
 	return atlassian.Both(readers, limit, r.members), nil
+}
+
+// inRoles returns the accounts and groups in any of roles of the project.
+func (r *reading) inRoles(ctx context.Context, roles []string) (atlassian.Audience, error) {
+	var all atlassian.Audience
+	for _, id := range roles {
+		role, known := r.roles[id]
+		if !known {
+			_, err := r.LookUp(ctx, membersOfRoleID+id, "issues that are limited to a role of the project "+r.project, func(ctx context.Context) (err error) {
+				role, err = r.role(ctx, id)
+				return err
+			})
+			if err != nil {
+				return all, err
+			}
+			r.roles[id] = role
+		}
+		all.Join(role)
+	}
+	return all, nil
 }
 
 // roleNamed returns the accounts and groups in a role of the project, by its name.
@@ -189,8 +217,9 @@ func denied(err error) bool {
 
 // What lookups of levels and roles are called.
 const (
-	membersOfLevel = "the members of the security level "
-	membersOfRole  = "the members of the role "
+	membersOfLevel  = "the members of the security level "
+	membersOfRole   = "the members of the role "
+	membersOfRoleID = "the members of the project role "
 )
 
 // level returns the members of a security level. Those of a Data Center cannot be read.

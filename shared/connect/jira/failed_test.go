@@ -174,20 +174,21 @@ func TestAFailingLookupHoldsUpOnlyItsDependents(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		path    string
-		comment jiratest.Comment // on OPS-2; with neither a group nor a role, the issue has a security level
+		comment jiratest.Comment // on OPS-2; with neither a group nor a role, the issue is limited: to a role, or by a security level
 		open    []string         // who reads it in the end
 	}{
 		"a group":          {"group/member?", jiratest.Comment{Group: "outside"}, []string{"ada@acme.example"}},
 		"a role":           {"/role/", jiratest.Comment{Role: "Managers"}, []string{"lead@acme.example"}},
 		"the roles":        {"/role", jiratest.Comment{Role: "Managers"}, []string{"lead@acme.example"}},
 		"a security level": {"/level/member", jiratest.Comment{}, []string{"ada@acme.example"}},
+		"a restriction":    {"/role/", jiratest.Comment{}, []string{"lead@acme.example"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			both(t, func(t *testing.T, cloud bool) {
-				byLevel := tt.comment.Group+tt.comment.Role == ""
-				if byLevel && !cloud {
-					return // its members cannot be read there
+				issueItself := tt.comment.Group+tt.comment.Role == ""
+				if issueItself && !cloud {
+					return // members of a level cannot be read there, and it has no restrictions
 				}
 				s := newSite(t, cloud, nil)
 				s.Levels["7"] = []jiratest.Holder{{Type: "user", Name: "ada"}}
@@ -195,8 +196,13 @@ func TestAFailingLookupHoldsUpOnlyItsDependents(t *testing.T) {
 				limited := issue(2)
 				limited.Comments = []jiratest.Comment{tt.comment}
 				limited.Comments[0].ID, limited.Comments[0].At = 5, limited.Updated
-				if byLevel {
+				if issueItself {
 					limited.Comments, limited.Security, uri = nil, "7", s.URL+"/browse/OPS-2"
+				}
+				if name == "a restriction" {
+					limited.Security = ""
+					limited.RawFields = map[string]any{"issuerestriction": map[string]any{"issuerestrictions": map[string]any{
+						"projectrole": []any{map[string]string{"id": s.Projects["OPS"].RoleID("Managers")}}}}}
 				}
 				s.put(issue(1), limited, issue(3))
 				readers := func(want []string) {

@@ -35,8 +35,10 @@ type issue struct {
 	Fields struct {
 		Summary     string          `json:"summary"`
 		Description json.RawMessage `json:"description"`
-		Project     named           `json:"project"`
-		Status      struct {
+		Project     struct {
+			Type string `json:"projectTypeKey"`
+		} `json:"project"`
+		Status struct {
 			Name     string `json:"name"`
 			Category struct {
 				Key string `json:"key"`
@@ -61,7 +63,9 @@ type issue struct {
 			ID   string `json:"id"`
 			Name string `json:"name"`
 		} `json:"security"`
-		Comment commentList `json:"comment"`
+		// Restriction limits an issue of a team-managed project to roles.
+		Restriction json.RawMessage `json:"issuerestriction"`
+		Comment     commentList     `json:"comment"`
 	} `json:"fields"`
 }
 
@@ -77,11 +81,46 @@ type comment struct {
 	Created    when            `json:"created"`
 	Updated    when            `json:"updated"`
 	Visibility *visibility     `json:"visibility"`
-	// Public is false for a comment that Service Management hides from the customer who reported the issue.
+	// Public is false for a comment that Service Management hides from the customer who reported the issue. A Data Center does
+	// not tell it.
 	Public *bool `json:"jsdPublic"`
 }
 
-func (c comment) internal() bool { return c.Public != nil && !*c.Public }
+// hides reports whether a comment on i may be hidden from the customer who reported i.
+func (i issue) hides(c comment) bool {
+	if c.Public == nil {
+		return i.Fields.Project.Type == "service_desk"
+	}
+	return !*c.Public
+}
+
+// restriction returns the ids of the roles that i is limited to. If it is limited in a way that is not known, there are none.
+func (i issue) restriction() (roles []string, limited bool) {
+	raw := i.Fields.Restriction
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, false
+	}
+	var found struct {
+		By map[string][]struct {
+			ID string `json:"id"`
+		} `json:"issuerestrictions"`
+	}
+	if json.Unmarshal(raw, &found) != nil {
+		return nil, true
+	}
+	unknown := false
+	for kind, list := range found.By {
+		for _, one := range list {
+			limited = true
+			unknown = unknown || kind != "projectrole"
+			roles = append(roles, one.ID)
+		}
+	}
+	if unknown {
+		return nil, true
+	}
+	return roles, limited
+}
 
 // visibility limits a comment to a group or a role.
 type visibility struct {

@@ -34,7 +34,7 @@ const (
 
 // fields are those of an issue that are read.
 const fields = "summary,description,status,issuetype,priority,resolution,resolutiondate,assignee,reporter,creator,labels,components," +
-	"fixVersions,parent,project,created,updated,security,comment"
+	"fixVersions,parent,project,created,updated,security,issuerestriction,comment"
 
 // Connector reads projects. It is safe for concurrent use.
 type Connector struct{ atlassian.Client }

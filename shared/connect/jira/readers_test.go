@@ -1,6 +1,7 @@
 package jira_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,9 @@ func TestItemsAreReadByThoseWhoReadThemThere(t *testing.T) {
 	comment := func(c jiratest.Comment) func(s *site) {
 		c.ID = 5
 		return func(s *site) { s.ops()[0].Comments = []jiratest.Comment{c} }
+	}
+	restricted := func(field string) func(s *site) {
+		return func(s *site) { s.ops()[0].RawFields = map[string]any{"issuerestriction": json.RawMessage(field)} }
 	}
 	for _, tt := range []struct {
 		name     string
@@ -66,17 +70,43 @@ func TestItemsAreReadByThoseWhoReadThemThere(t *testing.T) {
 		{name: "a comment for an unknown role", change: comment(jiratest.Comment{Role: "Deleted"}), of: "#comment-5"},
 		{name: "a comment for who is not named", change: comment(jiratest.Comment{Limited: true}), of: "#comment-5"},
 		{name: "an internal comment", change: func(s *site) {
+			s.Projects["OPS"].Desk = true
 			browse(holders{{Type: "projectLead"}, {Type: "reporter"}}...)(s)
 			comment(jiratest.Comment{Internal: true})(s)
 		}, of: "#comment-5", users: []string{"lead"}},
 		{name: "the issue of an internal comment", change: func(s *site) {
+			s.Projects["OPS"].Desk = true
 			browse(holders{{Type: "projectLead"}, {Type: "reporter"}}...)(s)
 			comment(jiratest.Comment{Internal: true})(s)
 		}, users: []string{"ada", "lead"}},
 		{name: "an internal comment for a role", change: func(s *site) {
+			s.Projects["OPS"].Desk = true
 			browse(holders{{Type: "group", Name: "everyone"}, {Type: "reporter"}}...)(s)
 			comment(jiratest.Comment{Internal: true, Role: "Managers"})(s)
 		}, of: "#comment-5", users: []string{"lead"}},
+		{name: "a comment for customers, which a Data Center does not tell", change: func(s *site) {
+			s.Projects["OPS"].Desk = true
+			browse(holders{{Type: "projectLead"}, {Type: "reporter"}}...)(s)
+			comment(jiratest.Comment{})(s)
+		}, of: "#comment-5", users: []string{"ada", "lead"}, server: &struct {
+			users, groups []string
+			notice        bool
+		}{[]string{"lead"}, nil, false}},
+		{name: "no restriction", change: restricted(`{"issuerestrictions":{},"shouldDisplay":true}`), groups: []string{"everyone"}},
+		{name: "a restriction to no role", change: restricted(`{"issuerestrictions":{"projectrole":[]}}`), groups: []string{"everyone"}},
+		{name: "a restriction to a role", change: func(s *site) {
+			restricted(`{"issuerestrictions":{"projectrole":[{"id":"` + s.Projects["OPS"].RoleID("Managers") + `","name":"Managers"}]},"shouldDisplay":true}`)(s)
+		}, users: []string{"lead"}},
+		{name: "a comment on an issue with a restriction", change: func(s *site) {
+			comment(jiratest.Comment{})(s)
+			restricted(`{"issuerestrictions":{"projectrole":[{"id":"` + s.Projects["OPS"].RoleID("Managers") + `"}]}}`)(s)
+		}, of: "#comment-5", users: []string{"lead"}},
+		{name: "a restriction of another kind", change: restricted(`{"issuerestrictions":{"team":[{"id":"7"}]}}`)},
+		{name: "a restriction in another form", change: restricted(`{"issuerestrictions":["7"]}`)},
+		{name: "a restriction where the source decides", settings: map[string]any{"access": "source"}, change: func(s *site) {
+			restricted(`{"issuerestrictions":{"projectrole":[{"id":"` + s.Projects["OPS"].RoleID("Managers") + `"}]}}`)(s)
+		}, users: []string{"lead"}},
+		{name: "an issue whose security is not sent", change: func(s *site) { s.ops()[0].Omitted = "security" }, groups: []string{"everyone"}},
 		{name: "a limited comment where the source decides", settings: map[string]any{"access": "source"}, change: comment(jiratest.Comment{Group: "outside"}), of: "#comment-5", groups: []string{"outside"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -87,6 +87,8 @@ func (r *reading) lookUpAgain(ctx context.Context, what string) error {
 		err = r.Failed
 	} else if id, ok := strings.CutPrefix(what, membersOfLevel); ok {
 		_, err = r.level(ctx, id)
+	} else if id, ok := strings.CutPrefix(what, membersOfRoleID); ok {
+		_, err = r.inRoles(ctx, []string{id})
 	} else if name, ok := strings.CutPrefix(what, membersOfRole); ok {
 		_, err = r.readersWithin(ctx, atlassian.Everyone(), visibility{Type: "role", Value: name})
 	}

@@ -40,6 +40,7 @@ type Issue struct {
 	Missed    bool   // the search does not find it
 	Hidden    bool   // the account may not browse it
 	RawFields map[string]any
+	Omitted   string // a field that is not sent
 }
 
 // Comment is a comment on an issue.
@@ -59,6 +60,7 @@ type Comment struct {
 type Project struct {
 	Issues []*Issue
 	Browse []Holder // of its permission scheme
+	Desk   bool     // of Service Management
 	Roles  map[string][]Holder
 }
 
@@ -202,7 +204,7 @@ func (s *Server) fields(project string, i *Issue) map[string]any {
 	status := "Open"
 	f := map[string]any{"summary": i.Summary, "description": s.body(i.Text), "labels": i.Labels, "created": i.Created.Format(timeForm), "updated": i.Updated.Format(timeForm),
 		"issuetype": map[string]any{"id": "1", "name": "Bug", "subtask": false}, "priority": map[string]any{"id": "3", "name": "High"},
-		"project": map[string]any{"id": "10000", "key": project, "name": project}, "resolution": nil, "resolutiondate": nil, "assignee": nil, "security": nil,
+		"project": map[string]any{"id": "10000", "key": project, "name": project, "projectTypeKey": s.kind(project)}, "resolution": nil, "resolutiondate": nil, "assignee": nil, "security": nil,
 		"reporter": s.person("ada"), "creator": s.person("ada"), "components": []any{map[string]string{"id": "1", "name": "api"}}, "fixVersions": []any{}}
 	if i.Done {
 		category, status = map[string]any{"id": 3, "key": "done", "name": "Done"}, "Resolved"
@@ -227,13 +229,27 @@ func (s *Server) fields(project string, i *Issue) map[string]any {
 	for name, value := range i.RawFields {
 		f[name] = value
 	}
+	delete(f, i.Omitted)
 	key := fmt.Sprintf("%s-%d", project, i.Number)
 	return map[string]any{"id": strconv.Itoa(10000 + i.Number), "key": key, "self": s.URL + s.api + "/issue/" + key, "fields": f}
 }
 
+// kind returns the type of a project.
+func (s *Server) kind(project string) string {
+	if p := s.Projects[project]; p != nil && p.Desk {
+		return "service_desk"
+	}
+	return "software"
+}
+
+func (s *Server) cloud() bool { return s.api == "/rest/api/3" }
+
 func (s *Server) commentOf(c Comment) map[string]any {
 	out := map[string]any{"id": strconv.Itoa(c.ID), "body": s.body(c.Text), "author": s.person("grace"), "updateAuthor": s.person("grace"),
-		"created": c.At.Format(timeForm), "updated": c.At.Format(timeForm), "jsdPublic": !c.Internal}
+		"created": c.At.Format(timeForm), "updated": c.At.Format(timeForm)}
+	if s.cloud() {
+		out["jsdPublic"] = !c.Internal
+	}
 	switch {
 	case c.Limited:
 		out["visibility"] = map[string]string{}

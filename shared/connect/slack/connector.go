@@ -117,13 +117,14 @@ type reading struct {
 	channel string
 	chosen  bool // by the settings; otherwise it was listed
 	before  source.Access
-	known   directory     // names is nil until it is read
-	rule    *access.Names // of a private channel
+	known   directory       // names is nil until it is read
+	files   map[string]File // by id, of those that were asked for
+	rule    *access.Names   // of a private channel
 	notice  *source.SyncError
 }
 
 func (c *Connector) open(a source.Access, channel string) *reading {
-	return &reading{Connector: c, token: a.Secrets[botToken], channel: channel, before: a, chosen: len(a.Settings.List(channels)) > 0, api: &rest.API{Provider: "Slack", Base: c.Base, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
+	return &reading{Connector: c, token: a.Secrets[botToken], channel: channel, before: a, files: map[string]File{}, chosen: len(a.Settings.List(channels)) > 0, api: &rest.API{Provider: "Slack", Base: c.Base, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
 		Header: http.Header{"Authorization": {"Bearer " + a.Secrets[botToken]}}}}
 }
 
@@ -201,6 +202,9 @@ func (r *reading) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			continue
 		}
 		if err != nil {
+			return err
+		}
+		if err := r.completeFiles(ctx, messages, &page); err != nil {
 			return err
 		}
 		for _, m := range messages {

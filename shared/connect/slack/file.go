@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -21,9 +22,77 @@ type File struct {
 	Bytes     int64  `json:"size"`
 	Mode      string `json:"mode"`
 	Download  string `json:"url_private_download"`
+	Access    string `json:"file_access"`
 }
 
 const hosted = "hosted" // the mode of a file that was uploaded; that of a deleted one is tombstone
+
+// askFirst is the access of a file of which a message has no more than the id, as of files of other workspaces.
+const askFirst = "check_file_info"
+
+type fileReply struct {
+	outcome
+	File File `json:"file"`
+}
+
+// completeFiles asks Slack for the files of messages that come with no more than an id. What it does not get is noted in page. Its error
+// may be about one file; then it has tried the others.
+func (r *reading) completeFiles(ctx context.Context, messages []Message, page *source.SyncPage) error {
+	var first error
+	for _, m := range messages {
+		for n, f := range m.Files {
+			if f.Access != askFirst || f.ID == "" {
+				continue
+			}
+			uri := fileURI(r.channel, m.TS, f.ID)
+			full, why, err := r.fileInfo(ctx, uri, f)
+			switch {
+			case source.IsOfOne(err):
+				first = cmp.Or(first, err)
+			case err != nil:
+				return err
+			case why == notReturned:
+				page.Failed = append(page.Failed, source.FailedAgain(uri, why))
+			case why != "":
+				page.Skipped = append(page.Skipped, source.SkippedItem{URI: uri, Why: why})
+			}
+			m.Files[n] = full
+		}
+	}
+	return first
+}
+
+const notReturned = "Slack does not return the file"
+
+// fileInfo returns all that Slack tells of f, which is at uri, or f and why it does not.
+func (r *reading) fileInfo(ctx context.Context, uri string, f File) (_ File, why string, err error) {
+	if known, ok := r.files[f.ID]; ok { // the first message of a thread is on each page of it
+		return known, "", nil
+	}
+	var reply fileReply
+	failed, err := r.before.Try(ctx, uri, func(ctx context.Context) (err error) {
+		reply, err = call[fileReply](ctx, r, "files.info?file="+url.QueryEscape(f.ID))
+		switch {
+		case isCode(err, "file_deleted"):
+			reply.File, err = File{ID: f.ID, Mode: tombstone}, nil
+		case isCode(err, "file_not_found"):
+			why, err = "Slack does not show it to the app", nil
+		case isCode(err, "missing_scope"):
+			why, err = "the app lacks the scope files:read", nil
+		case err == nil && reply.File.ID != f.ID:
+			err = incomplete("another file than the one that was asked for")
+		}
+		return err
+	})
+	switch {
+	case err != nil || why != "":
+		return f, why, err
+	case failed:
+		return f, notReturned, nil
+	}
+	r.files[f.ID] = reply.File
+	return reply.File, "", nil
+}
 
 // fileItems returns the files of m that are read, as items of a channel id.
 func (r *reading) fileItems(m Message, project string) (items []source.Item) {

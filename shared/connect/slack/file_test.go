@@ -3,6 +3,7 @@ package slack_test
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -102,5 +103,81 @@ func TestFilesThatAreLeftOut(t *testing.T) {
 				t.Errorf("%v, want %q", err, tt.why)
 			}
 		})
+	}
+}
+
+// TestFilesOfOtherWorkspacesAreAskedFor: a message has no more than their ids.
+func TestFilesOfOtherWorkspacesAreAskedFor(t *testing.T) {
+	t.Parallel()
+	s, c, a := workspace(t)
+	channel := s.Channels[ops]
+	gone := s.Share("F4", "old.pdf", pdf, nil)
+	s.Foreign["F4"] = slacktest.File{ID: "F4", Mode: "tombstone"}
+	hidden := s.Share("F5", "secret.pdf", pdf, nil)
+	delete(s.Foreign, "F5")
+	channel.Messages[1].Files = []slacktest.File{s.Share("F1", "Plan.pdf", pdf, []byte("%PDF-1.7 text")), s.Share("F2", "photo.png", "image/png", nil), gone, hidden}
+	channel.Replies[channel.Messages[1].TS][0].Files = []slacktest.File{s.Share("F3", "notes.md", "text/plain", []byte("# Notes"))}
+	at := "https://slack.com/archives/" + ops + "/p"
+	for _, lacks := range []string{"", "files:read"} {
+		s.Change(func() { s.Lacks = lacks })
+		s.Requests()
+		got, removed, skipped := map[string]string{}, []string{}, map[string]string{}
+		for page, err := range c.Read(t.Context(), a, ops, nil) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			removed = append(removed, page.Removed...)
+			for _, left := range page.Skipped {
+				skipped[left.URI] = left.Why
+			}
+			for _, i := range page.Items {
+				if i.File == nil {
+					continue
+				}
+				file, err := i.File.Read(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				got[i.URI] = i.Title + " " + string(file)
+			}
+		}
+		want := map[string]string{at + "1780001000000100?file=F1": "Plan.pdf (#ops) %PDF-1.7 text", at + "1780001001000100?file=F3": "notes.md (#ops) # Notes"}
+		left := map[string]string{at + "1780001000000100?file=F5": "Slack does not show it to the app"}
+		if lacks != "" {
+			want, left = map[string]string{}, map[string]string{}
+			for _, uri := range []string{"1780001000000100?file=F1", "1780001000000100?file=F2", "1780001000000100?file=F4", "1780001000000100?file=F5", "1780001001000100?file=F3"} {
+				left[at+uri] = "the app lacks the scope files:read"
+			}
+		} else if !slices.Contains(removed, at+"1780001000000100?file=F4") {
+			t.Errorf("removed %q", removed)
+		}
+		if !maps.Equal(got, want) || !maps.Equal(skipped, left) {
+			t.Errorf("without %q\ngot  %q\nwant %q\nleft out %q", lacks, got, want, skipped)
+		}
+		if asked := len(slices.DeleteFunc(s.Requests(), func(method string) bool { return method != "files.info" })); lacks == "" && asked > 8 {
+			t.Errorf("asked %d times, though the first message of a thread is on each of its pages", asked)
+		}
+	}
+}
+
+// TestAFailingFileHoldsUpOnlyItself: the first reading ends with it, and the next one goes on without it.
+func TestAFailingFileHoldsUpOnlyItself(t *testing.T) {
+	t.Parallel()
+	s, c, a := workspace(t)
+	s.Channels[ops].Messages[0].Files = []slacktest.File{s.Share("F1", "Plan.pdf", pdf, []byte("%PDF-1.7 text"))}
+	s.Failing = "files.info"
+	read := func() (failed []source.SkippedItem, items int, err error) {
+		for page, e := range c.Read(t.Context(), a, ops, nil) {
+			failed, items, err = append(failed, page.Failed...), items+len(page.Items), e
+		}
+		return failed, items, err
+	}
+	if _, _, err := read(); !source.IsOfOne(err) {
+		t.Fatalf("first: %v", err)
+	}
+	a.Failed = []string{"https://slack.com/archives/" + ops + "/p1780000000000100?file=F1"}
+	failed, items, err := read()
+	if err != nil || items < 8 || len(failed) != 1 || failed[0].URI != a.Failed[0] {
+		t.Errorf("again: %d items, failed %v, %v", items, failed, err)
 	}
 }

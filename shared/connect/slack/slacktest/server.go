@@ -43,6 +43,7 @@ type File struct {
 	Bytes     int    `json:"size"`
 	Mode      string `json:"mode"`
 	Download  string `json:"url_private_download"`
+	Access    string `json:"file_access,omitempty"`
 }
 
 // Channel is a channel on the server. Messages are its history, and Replies those of
@@ -72,6 +73,7 @@ type Server struct {
 	Lacks    string            // a scope that the app does not have
 	Needed   string            // what it is told that it needs; empty: Lacks
 	Stored   map[string][]byte // files by id
+	Foreign  map[string]File   // files of other workspaces by id; see Share
 	Limited  string            // a method that may not be called for an hour
 	Broken   bool              // no file can be downloaded
 	Failing  string            // a method that fails
@@ -83,7 +85,7 @@ type Server struct {
 // New starts a server without channels. It stops at the end of the test.
 func New(t testing.TB) *Server {
 	t.Helper()
-	s := &Server{Channels: map[string]*Channel{}, Emails: map[string]string{}, Stored: map[string][]byte{}, PerPage: 2}
+	s := &Server{Channels: map[string]*Channel{}, Emails: map[string]string{}, Stored: map[string][]byte{}, Foreign: map[string]File{}, PerPage: 2}
 	s.Server = httptest.NewTLSServer(s)
 	t.Cleanup(s.Close)
 	return s
@@ -95,6 +97,16 @@ func (s *Server) Attach(id, name, mediaType string, content []byte) File {
 	defer s.mu.Unlock()
 	s.Stored[id] = content
 	return File{ID: id, Name: name, MediaType: mediaType, Bytes: len(content), Mode: "hosted", Download: s.URL + "/files/" + id + "/download"}
+}
+
+// Share stores a file of another workspace and returns it as a message has it: with its id, for files.info.
+func (s *Server) Share(id, name, mediaType string, content []byte) File {
+	full := s.Attach(id, name, mediaType, content)
+	full.Access = "visible"
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Foreign[id] = full
+	return File{ID: id, Mode: "file_access", Access: "check_file_info"}
 }
 
 // Fetcher returns a Fetcher that reaches only the server.
@@ -120,7 +132,7 @@ func (s *Server) Change(f func()) {
 
 // scopes are the scopes that methods need for a public channel.
 var scopes = map[string]string{"conversations.history": "channels:history", "conversations.replies": "channels:history", "conversations.info": "channels:read",
-	"conversations.list": "channels:read", "conversations.join": "channels:join", "conversations.members": "channels:read", "users.list": "users:read"}
+	"conversations.list": "channels:read", "conversations.join": "channels:join", "conversations.members": "channels:read", "users.list": "users:read", "files.info": "files:read"}
 
 // scopeOf returns the scope that a method needs for a channel.
 func scopeOf(method string, c *Channel) string {
@@ -193,6 +205,15 @@ func (s *Server) reply(method string, q *http.Request) map[string]any {
 		return map[string]any{"ok": false, "error": "missing_scope", "needed": cmp.Or(s.Needed, s.Lacks), "provided": "team:read"}
 	case method == "users.list":
 		return s.users()
+	case method == "files.info":
+		switch f := s.Foreign[query.Get("file")]; f.Mode {
+		case "":
+			return refused("file_not_found")
+		case "tombstone":
+			return refused("file_deleted")
+		default:
+			return map[string]any{"ok": true, "file": f}
+		}
 	case method == "conversations.list":
 		return s.list(query.Get("types"), query.Get("cursor"))
 	case c == nil:

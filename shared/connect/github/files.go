@@ -114,7 +114,7 @@ func (s *session) readArchive(ctx context.Context, p checkpoint, yield func(sour
 	file := func(name string, text []byte) *source.Item {
 		return repository.Item(s.repository, s.blob(name), name, text)
 	}
-	return repository.Archive(reply.Body, p.Skip, file, func(items []source.Item, skip int, last bool) bool {
+	return repository.Archive(reply.Body, p.Skip, s.Now, file, func(items []source.Item, skip int, last bool) bool {
 		p.Skip = skip
 		page := source.SyncPage{Items: items, Checkpoint: source.EncodeCheckpoint(p), Last: last, Exact: last}
 		if last {

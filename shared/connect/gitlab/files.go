@@ -104,7 +104,7 @@ func (s *session) readArchive(ctx context.Context, p checkpoint, readers *names.
 	}
 	defer body.Close()
 	file := func(name string, text []byte) *source.Item { return s.file(p, readers, name, text) }
-	return repository.Archive(body, p.Skip, file, func(items []source.Item, skip int, last bool) bool {
+	return repository.Archive(body, p.Skip, s.Now, file, func(items []source.Item, skip int, last bool) bool {
 		p.Skip = skip
 		page := source.SyncPage{Items: items, Checkpoint: source.EncodeCheckpoint(p), Last: last, Exact: last}
 		if last {

@@ -20,16 +20,16 @@ const (
 )
 
 // Archive reads the wanted files of body, a tar.gz with one folder, which names the
-// commit. It leaves out its first skip entries. It calls page with up to 50 items and the
-// skip that resumes after them; the last call has last set. It stops if page returns
-// false, and then returns source.ErrStopped. item returns the item of a file, or nil.
-// Its other errors are *source.SyncError.
-func Archive(body io.ReadCloser, skip int, item func(name string, text []byte) *source.Item, page func(items []source.Item, skip int, last bool) bool) error {
-	return bounded(maxArchive, body, skip, item, page)
+// commit. It leaves out its first skip entries. It calls page with up to 50 items, or with
+// those of source.LongPage by now, and the skip that resumes after them; the last call has
+// last set. It stops if page returns false, and then returns source.ErrStopped. item
+// returns the item of a file, or nil. Its other errors are *source.SyncError.
+func Archive(body io.ReadCloser, skip int, now func() time.Time, item func(name string, text []byte) *source.Item, page func(items []source.Item, skip int, last bool) bool) error {
+	return bounded(maxArchive, body, skip, now, item, page)
 }
 
 // bounded is Archive with a bound of the unpacked bytes.
-func bounded(most int64, body io.ReadCloser, skip int, item func(name string, text []byte) *source.Item, page func(items []source.Item, skip int, last bool) bool) error {
+func bounded(most int64, body io.ReadCloser, skip int, now func() time.Time, item func(name string, text []byte) *source.Item, page func(items []source.Item, skip int, last bool) bool) error {
 	unpacked, err := gzip.NewReader(steady{body})
 	if err != nil {
 		return cutOff(err, false)
@@ -37,6 +37,7 @@ func bounded(most int64, body io.ReadCloser, skip int, item func(name string, te
 	limited := &io.LimitedReader{R: unpacked, N: most}
 	archive := tar.NewReader(limited)
 	var items []source.Item
+	begun := now()
 	for n := 0; ; n++ {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) && limited.N > 0 { // else more may follow
@@ -50,6 +51,7 @@ func bounded(most int64, body io.ReadCloser, skip int, item func(name string, te
 			continue
 		}
 		if n < skip { // read before the interruption
+			begun = now()
 			continue
 		}
 		text, err := io.ReadAll(archive)
@@ -59,11 +61,11 @@ func bounded(most int64, body io.ReadCloser, skip int, item func(name string, te
 		if i := item(name, text); i != nil {
 			items = append(items, *i)
 		}
-		if len(items) == filesAPage {
+		if len(items) == filesAPage || now().Sub(begun) >= source.LongPage {
 			if !page(items, n+1, false) {
 				return source.ErrStopped
 			}
-			items = nil
+			items, begun = nil, now()
 		}
 	}
 	if !page(items, 0, true) {

@@ -6,7 +6,11 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/source"
 )
@@ -14,19 +18,11 @@ import (
 // TestAnArchiveThatIsCutByTheLimitIsNotWhole, wherever the limit is: what a whole one lacks is removed.
 func TestAnArchiveThatIsCutByTheLimitIsNotWhole(t *testing.T) {
 	t.Parallel()
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	files := tar.NewWriter(z)
-	for _, name := range []string{"top/a.md", "top/b.md", "top/c.md"} {
-		_ = files.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: 5, Mode: 0o644})
-		_, _ = io.WriteString(files, "Text.")
-	}
-	_ = files.Close()
-	_ = z.Close()
+	packed := pack("a.md", "b.md", "c.md")
 	const one, end = 1024, 1024 // bytes of a file, and of what follows the last one
 	for most := int64(1); most <= 3*one+end+1; most++ {
 		read, whole := 0, false
-		err := bounded(most, io.NopCloser(bytes.NewReader(packed.Bytes())), 0,
+		err := bounded(most, io.NopCloser(bytes.NewReader(packed)), 0, time.Now,
 			func(name string, _ []byte) *source.Item { return &source.Item{URI: name} },
 			func(items []source.Item, _ int, last bool) bool {
 				read, whole = read+len(items), whole || last
@@ -37,4 +33,44 @@ func TestAnArchiveThatIsCutByTheLimitIsNotWhole(t *testing.T) {
 			t.Errorf("of %d bytes: %d files, whole: %t, %v", most, read, whole, err)
 		}
 	}
+}
+
+// TestASlowArchiveIsSavedAsItIsRead: 50 files of it may take longer than the turn of a source. What is left out is no part of that time.
+func TestASlowArchiveIsSavedAsItIsRead(t *testing.T) {
+	t.Parallel()
+	packed := pack("a.md", "b.md", "c.md", "d.md", "e.md")
+	for skip, want := range map[int][]string{0: {"a.md b.md c.md 3", "d.md e.md 0"}, 1: {"b.md c.md d.md 4", "e.md 0"}, 3: {"d.md e.md 0"}} {
+		at := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+		var got []string
+		err := Archive(io.NopCloser(bytes.NewReader(packed)), skip, func() time.Time { return at },
+			func(name string, _ []byte) *source.Item {
+				at = at.Add(source.LongPage / 3)
+				return &source.Item{URI: name}
+			},
+			func(items []source.Item, skip int, _ bool) bool {
+				var names []string
+				for _, i := range items {
+					names = append(names, i.URI)
+				}
+				got = append(got, strings.Join(append(names, strconv.Itoa(skip)), " "))
+				return true
+			})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("after %d: %q, %v, want %q", skip, got, err, want)
+		}
+	}
+}
+
+// pack returns the archive of a commit with files of five bytes.
+func pack(names ...string) []byte {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	files := tar.NewWriter(z)
+	for _, name := range names {
+		_ = files.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "top/" + name, Size: 5, Mode: 0o644})
+		_, _ = io.WriteString(files, "Text.")
+	}
+	_ = files.Close()
+	_ = z.Close()
+	return packed.Bytes()
 }

@@ -49,6 +49,9 @@ func TestHard1ThreeWaysToRemoveMembers(t *testing.T) {
 		`{"op":"remove","path":"members","value":[{"value":"` + ids[0] + `"},{"value":"` + ids[2] + `"}]}`: 1,
 		`{"op":"remove","path":"members","value":[]}`:                                                      3,
 		`{"op":"remove","path":"members"}`:                                                                 0,
+		`{"op":"remove","path":"members","value":null}`:                                                    0, // null is no value (RFC 7643 section 2.5)
+		`{"op":"remove","path":"members","value":[null]}`:                                                  3,
+		`{"op":"remove","path":"members[value eq \"` + ids[1] + `\"]","value":null}`:                       2,
 		`{"op":"remove","path":"members[value eq \"` + ids[1] + `\"]"}`:                                    2,
 	} {
 		id := s.group("g", ids...)

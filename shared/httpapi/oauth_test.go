@@ -340,6 +340,15 @@ func TestRegistrationOfPrograms(t *testing.T) {
 			t.Errorf("%s: status %d: %s", name, got.StatusCode, got.body)
 		}
 	}
+	// A client that is told invalid_client forgets its registration, which is no remedy here (RFC 6749 section 5.2).
+	for name, form := range map[string]map[string]string{
+		"no client_id":       {"grant_type": "refresh_token", "refresh_token": "x"},
+		"an empty client_id": {"grant_type": "refresh_token", "refresh_token": "x", "client_id": ""},
+	} {
+		if got := p.token(form); got.StatusCode != 400 || got.text(t, "error") != "invalid_request" || got.text(t, "error_description") != "client_id is required." {
+			t.Errorf("%s: status %d: %s", name, got.StatusCode, got.body)
+		}
+	}
 	if got := a.do(call{"POST", "/oauth/token", "", `{"grant_type":"refresh_token"}`, nil}).want(t, 400); got.text(t, "error") != "invalid_request" {
 		t.Errorf("JSON: %s", got.body)
 	}

@@ -32,7 +32,11 @@ func (s *Service) Exchange(ctx context.Context, form url.Values) (Token, error) 
 	if !s.areTargets(form["resource"]) {
 		return Token{}, refuse(InvalidTarget, "resource must be "+s.Resource()+".")
 	}
-	client, err := parseClient(form.Get("client_id"))
+	id := form.Get("client_id")
+	if id == "" {
+		return Token{}, refuse(InvalidRequest, "client_id is required.")
+	}
+	client, err := parseClient(id)
 	if err != nil {
 		return Token{}, err
 	}

@@ -347,8 +347,8 @@ release: ## build the release of the tag of the current commit and publish it as
 
 # Without cgo, as the release is built.
 .PHONY: cross
-cross: ## compile the program for each system that the release is for
-	for os in linux darwin windows freebsd; do CGO_ENABLED=0 GOOS=$$os go build -o /dev/null ./cmd/docent; done
+cross: ## compile the program for each other system that the release is for, without optimisations, which takes half the time
+	for os in $(filter-out $(shell go env GOOS),linux darwin windows freebsd); do CGO_ENABLED=0 GOOS=$$os go build -gcflags='all=-N -l' -o /dev/null ./cmd/docent; done
 
 # The version of the release, such as v0.2.
 VERSION ?=

@@ -63,6 +63,7 @@ func TestFaultsReadAlike(t *testing.T) {
 		{"a parameter that is not a number", call{"GET", "/collections?limit=x", acme.key, nil, nil}, "/query/limit", "must be a whole number"},
 		{"a missing parameter", call{"GET", "/usage", acme.key, nil, nil}, "/query/start", "is required"},
 		{"a parameter of ours", call{"GET", "/security-events?format=x", acme.key, nil, nil}, "/query/format", "must be native or ocsf"},
+		{"two values in one", call{"GET", "/usage?start=2026-11-01&groupBy=user,feature", acme.key, nil, nil}, "/query/groupBy", "must be feature, user, apiKey, client, collection or dataSource; give it twice for two of them"},
 		{"a member of a list, of ours", call{"POST", "/context/query/prs", acme.key, `{"query":"x","labels":[""]}`, nil}, "/labels/0", "must have 1 to 256 characters"},
 		{"members of two lists, of ours", call{"POST", "/context/query/prs", acme.key, `{"query":"x","labels":[""],"projects":["a",""]}`, nil}, "/projects/1", "must have 1 to 256 characters"},
 		{"a large bound", call{"POST", "/uploads", acme.key, `{"mediaType":"application/pdf","size":104857601}`, nil}, "/size", "must be at most 104857600"},

@@ -91,7 +91,7 @@ func (q Query) checkGroups() error {
 			}
 			bySource = true
 		default:
-			return apierr.BadField("/query/groupBy", "must be feature, user, apiKey, client, collection or dataSource")
+			return apierr.BadField("/query/groupBy", "must be feature, user, apiKey, client, collection or dataSource; give it twice for two of them")
 		}
 		if slices.Contains(q.GroupBy[:i], g) {
 			return apierr.BadField("/query/groupBy", "names %s twice", g)

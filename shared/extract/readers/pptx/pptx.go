@@ -1,5 +1,5 @@
 // Package pptx reads the text of PowerPoint files slide by slide: titles, text with its bullets, tables, diagrams, and
-// the speaker's notes. Numbers of slides, dates and footers are left out, as are hidden slides and charts.
+// the speaker's notes. Numbers of slides, dates and footers are left out, as are charts and what is hidden.
 package pptx
 
 import (
@@ -115,6 +115,8 @@ type part struct {
 	table      [][]string
 }
 
+func (p part) isTitle() bool { return p.kind == "title" || p.kind == "ctrTitle" }
+
 func (s *slide) read(name string) error {
 	var err error
 	if s.relations, err = s.pkg.Relations(name); err != nil {
@@ -124,7 +126,7 @@ func (s *slide) read(name string) error {
 		return err
 	}
 	for _, p := range s.parts {
-		if p.kind == "title" || p.kind == "ctrTitle" {
+		if p.isTitle() {
 			s.title = markdown.Title(s.title + " " + plain(p.paragraphs))
 		}
 	}
@@ -162,9 +164,16 @@ func (s *slide) shapes(name string) error {
 
 // tree reads shapes, also those in groups.
 func (s *slide) tree(d *ooxml.Decoder) error {
-	chosen := false
+	chosen, hidden := false, false
 	return d.Each(func(e xml.StartElement) error {
+		if hidden {
+			return nil
+		}
 		switch e.Name.Local {
+		case "nvGrpSpPr":
+			var err error
+			hidden, err = isHidden(d)
+			return err
 		case "sp":
 			return s.shape(d)
 		case "graphicFrame":
@@ -185,12 +194,34 @@ func (s *slide) tree(d *ooxml.Decoder) error {
 	})
 }
 
+// isHidden reports whether the properties that are the current element hide a group, a table or a diagram.
+func isHidden(d *ooxml.Decoder) (hidden bool, err error) {
+	err = d.Each(func(e xml.StartElement) error {
+		if e.Name.Local == "cNvPr" {
+			hidden = hides(e)
+		}
+		return nil
+	})
+	return hidden, err
+}
+
+func hides(cNvPr xml.StartElement) bool {
+	v := ooxml.Attr(cNvPr, "hidden")
+	return v != "" && ooxml.On(v)
+}
+
+// shape reads a shape. A hidden one is left out, except a title: it still names the slide, in the outline and for screen
+// readers.
 func (s *slide) shape(d *ooxml.Decoder) error {
 	var p part
+	hidden := false
 	err := d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "nvSpPr":
 			return d.Each(func(e xml.StartElement) error {
+				if e.Name.Local == "cNvPr" {
+					hidden = hides(e)
+				}
 				if e.Name.Local != "nvPr" {
 					return nil
 				}
@@ -211,7 +242,9 @@ func (s *slide) shape(d *ooxml.Decoder) error {
 	switch p.kind {
 	case "sldNum", "dt", "ftr", "hdr", "sldImg":
 	default:
-		s.parts = append(s.parts, p)
+		if !hidden || p.isTitle() {
+			s.parts = append(s.parts, p)
+		}
 	}
 	return err
 }
@@ -220,18 +253,18 @@ func (s *slide) write(p part) error {
 	switch {
 	case p.table != nil:
 		return s.out.Table(p.table)
-	case p.kind == "title" || p.kind == "ctrTitle":
+	case p.isTitle():
 		return nil
 	}
 	// In a placeholder for text the design adds the bullets, which the slide does not repeat.
 	bullets := p.isHolder && (p.kind == "" || p.kind == "body" || p.kind == "obj") && len(p.paragraphs) > 1
-	number := map[int]int{}
+	var numbers counters
 	for _, g := range p.paragraphs {
 		var err error
+		number := numbers.next(g)
 		switch {
 		case g.numbered:
-			number[g.level]++
-			err = s.out.Item(g.level, fmt.Sprintf("%d.", number[g.level]), g.text)
+			err = s.out.Item(g.level, fmt.Sprintf("%d.", number), g.text)
 		case g.bullet || bullets && !g.noBullet:
 			err = s.out.Item(g.level, "-", g.text)
 		default:

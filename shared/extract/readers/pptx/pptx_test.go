@@ -20,6 +20,11 @@ func shape(kind string, paragraphs ...string) string {
 	return "<p:sp><p:nvSpPr><p:nvPr>" + holder + "</p:nvPr></p:nvSpPr><p:txBody>" + strings.Join(paragraphs, "") + "</p:txBody></p:sp>"
 }
 
+// hide returns a shape that the selection pane hides.
+func hide(shape string) string {
+	return strings.Replace(shape, "<p:nvSpPr>", `<p:nvSpPr><p:cNvPr hidden="1"/>`, 1)
+}
+
 func p(properties, text string) string {
 	return "<a:p><a:pPr " + properties + "</a:pPr><a:r><a:t>" + text + "</a:t></a:r></a:p>"
 }
@@ -41,6 +46,16 @@ func TestRead(t *testing.T) {
 		{"a text box, with bullets only where it says so",
 			shape("none", p(">", "text"), p("><a:buChar/>", "point"), p("><a:buAutoNum/>", "first"), p("><a:buAutoNum/>", "second")),
 			"text\n\n- point\n1. first\n2. second\n"},
+		{"numbers begin again below another number, after other text, and where the slide says so",
+			shape("none", p("><a:buAutoNum/>", "a"), p(`lvl="1"><a:buAutoNum/>`, "b"), p(`lvl="1"><a:buAutoNum/>`, "c"), p("><a:buAutoNum/>", "d"),
+				p(`lvl="1"><a:buAutoNum/>`, "e"), p(">", "text"), p(`><a:buAutoNum startAt="5"/>`, "f"), p(`><a:buAutoNum startAt="5"/>`, "g")),
+			"1. a\n    1. b\n    2. c\n2. d\n    1. e\n\ntext\n\n5. f\n6. g\n"},
+		{"hidden shapes, groups and tables are left out, but not a hidden title, which still names the slide",
+			hide(shape("title", p(">", "Plan"))) + hide(shape("none", p(">", "secret"))) + shape("none", p(">", "x")) +
+				`<p:grpSp><p:nvGrpSpPr><p:cNvPr hidden="true"/></p:nvGrpSpPr>` + shape("none", p(">", "secret")) + "</p:grpSp>" +
+				`<p:graphicFrame><p:nvGraphicFramePr><p:cNvPr hidden="1"/></p:nvGraphicFramePr><a:graphic><a:graphicData><a:tbl><a:tr>` + tc("", "secret") + tc("", "b") +
+				"</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>",
+			"# Plan\n\nx\n"},
 		{"number of the slide, date and footer are left out", shape("sldNum", p(">", "3")) + shape("ftr", p(">", "Acme")) + shape("none", p(">", "x")), "x\n"},
 		{"shapes in groups", "<p:grpSp><p:grpSp>" + shape("none", p(">", "deep")) + "</p:grpSp></p:grpSp>", "deep\n"},
 		{"a table with cells over rows",

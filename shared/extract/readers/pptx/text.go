@@ -14,7 +14,29 @@ import (
 type paragraph struct {
 	text                       string
 	level                      int
+	start                      int // of the numbers, if it is numbered
 	bullet, noBullet, numbered bool
+}
+
+// maxLevel is the deepest level of a paragraph.
+const maxLevel = 8
+
+// counters are the last numbers of the paragraphs of a shape, by level; 0: the next one begins.
+type counters [maxLevel + 1]int
+
+// next returns the number of p, which follows the paragraphs before. Numbers go on over what is below them, and end at
+// a paragraph of their own level, or above, that has no number.
+func (c *counters) next(p paragraph) int {
+	clear(c[p.level+1:])
+	switch {
+	case !p.numbered:
+		c[p.level] = 0
+	case c[p.level] == 0:
+		c[p.level] = p.start
+	default:
+		c[p.level]++
+	}
+	return c[p.level]
 }
 
 func plain(all []paragraph) string {
@@ -52,7 +74,7 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 		switch e.Name.Local {
 		case "pPr":
 			if n, err := strconv.Atoi(ooxml.Attr(e, "lvl")); err == nil {
-				p.level = min(max(n, 0), 8)
+				p.level = min(max(n, 0), maxLevel)
 			}
 			return d.Each(func(e xml.StartElement) error {
 				switch e.Name.Local {
@@ -61,7 +83,10 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 				case "buChar", "buBlip":
 					p.bullet = true
 				case "buAutoNum":
-					p.numbered = true
+					p.numbered, p.start = true, 1
+					if n, err := strconv.Atoi(ooxml.Attr(e, "startAt")); err == nil {
+						p.start = n
+					}
 				}
 				return nil
 			})
@@ -113,10 +138,18 @@ func (s *slide) run(d *ooxml.Decoder, text *strings.Builder) error {
 	})
 }
 
-// frame reads a table or a diagram.
+// frame reads a table or a diagram, unless it is hidden.
 func (s *slide) frame(d *ooxml.Decoder) error {
+	hidden := false
 	return d.Each(func(e xml.StartElement) error {
+		if hidden {
+			return nil
+		}
 		switch e.Name.Local {
+		case "nvGraphicFramePr":
+			var err error
+			hidden, err = isHidden(d)
+			return err
 		case "graphic", "graphicData":
 			return s.frame(d)
 		case "tbl":

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/connect/atlassian"
 	"docent/shared/connect/confluence/confluencetest"
 	"docent/shared/source"
 )
@@ -87,4 +88,38 @@ func TestAPageOfWhichItIsNotToldWhatItIsBelowIsReadByNobody(t *testing.T) {
 			t.Errorf("then read by %q", got)
 		}
 	})
+}
+
+// TestAPageInAFolderIsReadByThoseWhoMayReadTheFolder: a folder of the Cloud is among what a page is below, and is no item.
+func TestAPageInAFolderIsReadByThoseWhoMayReadTheFolder(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(folder *confluencetest.Page)
+		groups []string
+		code   string
+	}{
+		"restricted":              {func(f *confluencetest.Page) { f.Groups = []string{"hr"} }, []string{"hr"}, ""},
+		"open":                    {func(*confluencetest.Page) {}, []string{"everyone"}, ""},
+		"not found by searches":   {func(f *confluencetest.Page) { f.Missed, f.Groups = true, []string{"hr"} }, []string{"hr"}, ""},
+		"hidden from the account": {func(f *confluencetest.Page) { f.Hidden = true }, []string{}, atlassian.AccessUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, true, nil)
+			folder, below := page(1, "Staff"), page(2, "Plans")
+			folder.Folder, below.Parent = true, 1
+			tt.change(&folder)
+			s.Put(folder)
+			s.Put(below)
+			s.MustSync()
+			for _, i := range s.Items() {
+				if got := i.Access.Names().Groups; i.Title != "Plans" || !slices.Equal(got, tt.groups) || i.Metadata.JSON() != `{"ancestors":["Staff"],"lastEditor":"Grace","type":"page","version":2}` {
+					t.Errorf("%s is read by %q, with %s", i.Title, got, i.Metadata.JSON())
+				}
+			}
+			if d := s.Shown(); (d.LastError != nil) != (tt.code != "") || d.LastError != nil && d.LastError.Code != tt.code || len(s.Items()) != 1 {
+				t.Errorf("%d items, shown %+v", len(s.Items()), d.LastError)
+			}
+		})
+	}
 }

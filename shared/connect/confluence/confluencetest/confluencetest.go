@@ -24,7 +24,7 @@ import (
 	"docent/shared/connect/atlassian/atlassiantest"
 )
 
-// Page is a page, or a comment if On is set, or an attachment if File is set too.
+// Page is a page, or a comment if On is set, or an attachment if File is set too, or a folder.
 type Page struct {
 	ID      int
 	Space   string
@@ -47,6 +47,7 @@ type Page struct {
 	Trashed bool
 	Missed  bool // the search does not find it
 	Hidden  bool // the account may not view it
+	Folder  bool // of the Cloud
 }
 
 // Permission grants a user or a group to view a space.
@@ -236,7 +237,7 @@ func (s *Server) content(r *http.Request, p *Page) map[string]any {
 	if atlassiantest.Expanded(r, "ancestors") {
 		above := []any{}
 		for up := s.Pages[p.Parent]; up != nil; up = s.Pages[up.Parent] {
-			above = append([]any{map[string]any{"id": strconv.Itoa(up.ID), "type": "page", "status": status(up), "title": up.Title}}, above...)
+			above = append([]any{map[string]any{"id": strconv.Itoa(up.ID), "type": kindOf(up), "status": status(up), "title": up.Title}}, above...)
 		}
 		if !p.Lost {
 			c["ancestors"] = above
@@ -257,6 +258,8 @@ func kindOf(p *Page) string {
 		return "attachment"
 	case p.On != 0:
 		return "comment"
+	case p.Folder:
+		return "folder"
 	default:
 		return "page"
 	}

@@ -96,25 +96,47 @@ func (r *reader) body(main string) error {
 
 // blocks writes the paragraphs and tables in the current element.
 func (r *reader) blocks(d *ooxml.Decoder, out *markdown.Writer) error {
-	return d.Each(func(e xml.StartElement) error {
+	var before begun
+	err := d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "p":
 			p, err := r.paragraph(d)
 			if err != nil {
 				return err
 			}
-			return r.write(out, p)
+			if p.runsOn {
+				return before.add(p, out)
+			}
+			return r.write(out, before.join(p))
 		case "tbl":
+			if err := r.end(&before, out); err != nil {
+				return err
+			}
 			rows, err := r.table(d)
 			if err != nil {
 				return err
 			}
 			return out.Table(rows)
 		case "sdt", "sdtContent", "customXml", "ins", "moveTo", "AlternateContent", "Choice", "smartTag":
+			if err := r.end(&before, out); err != nil {
+				return err
+			}
 			return r.blocks(d, out)
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return r.end(&before, out)
+}
+
+// end writes the paragraph that was begun, if nothing continues it.
+func (r *reader) end(before *begun, out *markdown.Writer) error {
+	if !before.any {
+		return nil
+	}
+	return r.write(out, before.join(before.last))
 }
 
 // write writes a paragraph as its style says, and after it what it holds besides its own text.

@@ -3,6 +3,7 @@ package docx_test
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 
 	"docent/shared/extract"
@@ -19,6 +20,10 @@ const styles = `
 	<w:style w:type="paragraph" w:styleId="Kapitel"><w:name w:val="Kapitel"/><w:basedOn w:val="berschrift2"/></w:style>
 	<w:style w:type="paragraph" w:styleId="Punkt"><w:name w:val="List Bullet"/><w:pPr><w:numPr><w:numId w:val="1"/></w:numPr></w:pPr></w:style>
 	<w:style w:type="paragraph" w:styleId="V1"><w:name w:val="toc 1"/></w:style>
+	<w:style w:type="character" w:default="1" w:styleId="Zeichen"><w:name w:val="Default Paragraph Font"/></w:style>
+	<w:style w:type="character" w:styleId="Geheim"><w:name w:val="Geheim"/><w:rPr><w:vanish/></w:rPr></w:style>
+	<w:style w:type="paragraph" w:styleId="Intern"><w:name w:val="Intern"/><w:rPr><w:vanish/></w:rPr></w:style>
+	<w:style w:type="paragraph" w:styleId="Intern2"><w:name w:val="Intern 2"/><w:basedOn w:val="Intern"/></w:style>
 	<w:style w:type="paragraph" w:styleId="Kreis1"><w:name w:val="a"/><w:basedOn w:val="Kreis2"/></w:style>
 	<w:style w:type="paragraph" w:styleId="Kreis2"><w:name w:val="b"/><w:basedOn w:val="Kreis1"/></w:style>`
 
@@ -36,6 +41,9 @@ const numbering = `
 
 const footnotes = `<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>line</w:t></w:r></w:p></w:footnote>
 	<w:footnote w:id="2"><w:p><w:r><w:footnoteRef/><w:t>The note.</w:t></w:r></w:p></w:footnote>`
+
+// deletedEnd is what a paragraph begins with whose end a tracked change deleted.
+const deletedEnd = `<w:pPr><w:rPr><w:del w:id="1"/></w:rPr></w:pPr>`
 
 func p(properties, text string) string {
 	return "<w:p><w:pPr>" + properties + "</w:pPr>" + run(text) + "</w:p>"
@@ -80,6 +88,16 @@ func TestRead(t *testing.T) {
 		{"a deleted run, an inserted one and a moved one",
 			"<w:p>" + run("a ") + "<w:del>" + run("gone ") + "</w:del><w:ins>" + run("new ") + "</w:ins><w:moveFrom>" + run("old place ") +
 				"</w:moveFrom><w:moveTo>" + run("new place") + "</w:moveTo></w:p>", "a new new place\n"},
+		{"a paragraph whose end was deleted, with the next one, and a deleted item without its number",
+			"<w:p>" + deletedEnd + run("the con") + `</w:p><w:bookmarkEnd w:id="1"/>` + p("", "tract") + item("2", "0", "a") +
+				strings.Replace(item("2", "0", ""), "<w:pPr>", deletedEnd[:len(deletedEnd)-len("</w:pPr>")], 1) + item("2", "0", "b"), "the contract\n\n1. a\n2. b\n"},
+		{"a deleted end before a table, and at the end of the text",
+			"<w:p>" + deletedEnd + run("above") + "</w:p><w:tbl><w:tr>" + tc("", "a") + tc("", "b") + "</w:tr></w:tbl><w:p>" + deletedEnd + run("last") + "</w:p>",
+			"above\n\n| a | b |\n| --- | --- |\n\nlast\n"},
+		{"a drop cap", p(`<w:framePr w:dropCap="drop" w:lines="3"/>`, "O") + p("", "nce upon"), "Once upon\n"},
+		{"text that a style hides, and what is shown in it",
+			p(`<w:pStyle w:val="Intern"/>`, "secret") + "<w:p>" + run("a") + `<w:r><w:rPr><w:rStyle w:val="Geheim"/></w:rPr><w:t>secret</w:t></w:r></w:p>` +
+				`<w:p><w:pPr><w:pStyle w:val="Intern2"/></w:pPr><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>b</w:t></w:r></w:p>`, "a\n\nb\n"},
 		{"hidden text", "<w:p>" + run("a") + "<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r></w:p>", "a\n"},
 		{"a link", `<w:p><w:hyperlink r:id="web">` + run("the page") + "</w:hyperlink>" + run(" says") + "</w:p>",
 			"[the page](https://docent.test/page) says\n"},

@@ -17,6 +17,8 @@ type paragraph struct {
 	list  listRef
 	boxes []string // Markdown of its text boxes
 	notes []string // Markdown of its footnotes and endnotes
+	// runsOn: the next paragraph continues it, because a tracked change deleted its end, or because it is a drop cap.
+	runsOn bool
 }
 
 // inline collects the text of one paragraph.
@@ -26,6 +28,8 @@ type inline struct {
 	p    paragraph
 	text []byte
 	held int // bytes of boxes and notes
+	// hidden: the style of the paragraph hides its text.
+	hidden bool
 	// Fields: their code is between begin and separate, their shown text between separate and end.
 	fields []field
 }
@@ -37,7 +41,7 @@ type field struct {
 }
 
 func (r *reader) paragraph(d *ooxml.Decoder) (paragraph, error) {
-	in := &inline{reader: r, d: d}
+	in := &inline{reader: r, d: d, hidden: r.styles.hides("", false)}
 	err := in.children()
 	in.p.text = string(in.text)
 	return in.p, err
@@ -96,6 +100,15 @@ func (in *inline) properties() error {
 		switch e.Name.Local {
 		case "pStyle":
 			in.p.style = ooxml.Attr(e, "val")
+			in.hidden = in.styles.hides(in.p.style, false)
+		case "framePr":
+			drop := ooxml.Attr(e, "dropCap")
+			in.p.runsOn = in.p.runsOn || drop == "drop" || drop == "margin"
+		case "rPr": // of the mark at its end
+			return in.d.Each(func(e xml.StartElement) error {
+				in.p.runsOn = in.p.runsOn || e.Name.Local == "del" || e.Name.Local == "moveFrom"
+				return nil
+			})
 		case "outlineLvl":
 			level := outline(e)
 			in.p.level = &level
@@ -110,10 +123,13 @@ func (in *inline) properties() error {
 
 // run reads a run: text of one look.
 func (in *inline) run() error {
-	hidden := false
+	hidden := in.hidden
 	return in.d.Each(func(e xml.StartElement) error {
 		if e.Name.Local == "rPr" {
 			return in.d.Each(func(e xml.StartElement) error {
+				if e.Name.Local == "rStyle" {
+					hidden = in.styles.hides(ooxml.Attr(e, "val"), hidden)
+				}
 				if e.Name.Local == "vanish" || e.Name.Local == "webHidden" && len(in.fields) > 0 {
 					hidden = ooxml.On(ooxml.Attr(e, "val"))
 				}

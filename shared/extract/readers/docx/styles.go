@@ -9,7 +9,7 @@ import (
 	"docent/shared/extract/readers/ooxml"
 )
 
-// style is what a paragraph style says about structure. Names of built-in styles are English in files of every
+// style is what a style says about structure, and whether it hides text. Names of built-in styles are English in files of every
 // language; only their ids are translated.
 type style struct {
 	basedOn  string
@@ -18,6 +18,7 @@ type style struct {
 	list     listRef
 	title    bool
 	contents bool // a line of a table of contents
+	hidden   *bool
 }
 
 // maxStyles of a document; Word has 4,079.
@@ -47,7 +48,8 @@ func (r *reader) readStyles(name string) error {
 	defer d.Close()
 	return d.Each(func(xml.StartElement) error {
 		return d.Each(func(e xml.StartElement) error {
-			if e.Name.Local != "style" || ooxml.Attr(e, "type") != "paragraph" {
+			kind := ooxml.Attr(e, "type")
+			if e.Name.Local != "style" || kind != "paragraph" && kind != "character" {
 				return nil
 			}
 			s, err := readStyle(d)
@@ -58,7 +60,7 @@ func (r *reader) readStyles(name string) error {
 			if r.styles.byID[id] = s; len(r.styles.byID) > maxStyles {
 				return extract.Errorf("The document has more than %d styles.", maxStyles)
 			}
-			if v := ooxml.Attr(e, "default"); v != "" && ooxml.On(v) {
+			if v := ooxml.Attr(e, "default"); v != "" && ooxml.On(v) && kind == "paragraph" {
 				r.styles.byDefault = id
 			}
 			return nil
@@ -75,6 +77,14 @@ func readStyle(d *ooxml.Decoder) (style, error) {
 			s.named()
 		case "basedOn":
 			s.basedOn = ooxml.Attr(e, "val")
+		case "rPr":
+			return d.Each(func(e xml.StartElement) error {
+				if e.Name.Local == "vanish" {
+					hidden := ooxml.On(ooxml.Attr(e, "val"))
+					s.hidden = &hidden
+				}
+				return nil
+			})
 		case "pPr":
 			return d.Each(func(e xml.StartElement) error {
 				switch e.Name.Local {
@@ -154,7 +164,18 @@ func (s styles) resolve(id string) style {
 			}
 		}
 		found.title = found.title || parent.title
+		if found.hidden == nil {
+			found.hidden = parent.hidden
+		}
 		found.basedOn = parent.basedOn
 	}
 	return found
+}
+
+// hides reports whether the style hides text; without saying so, it leaves that as it is without the style.
+func (s styles) hides(id string, without bool) bool {
+	if hidden := s.resolve(id).hidden; hidden != nil {
+		return *hidden
+	}
+	return without
 }

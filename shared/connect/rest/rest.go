@@ -119,7 +119,7 @@ func (a *API) TooMany(n, most int) error {
 func (a *API) most() int64 { return cmp.Or(a.Most, MaxReply) }
 
 // Text requests path and returns the body of the reply. If that has more than limit
-// bytes, Text returns nil.
+// bytes, Text returns nil. A web page is an error: it is in place of the text, to ask for a login.
 func (a *API) Text(ctx context.Context, path string, limit int64) (text []byte, err error) {
 	_, err = a.retried(ctx, func(ctx context.Context) (http.Header, error) {
 		reply, err := a.send(ctx, http.MethodGet, path, anyType, nil)
@@ -127,6 +127,9 @@ func (a *API) Text(ctx context.Context, path string, limit int64) (text []byte, 
 			return nil, err
 		}
 		defer reply.Body.Close()
+		if isWebPage(reply.Header) {
+			return nil, &StatusError{Status: reply.StatusCode, Header: reply.Header}
+		}
 		text, err = io.ReadAll(io.LimitReader(reply.Body, limit+1))
 		return reply.Header, err
 	})
@@ -142,6 +145,10 @@ func (a *API) Stream(ctx context.Context, path string) (io.ReadCloser, error) {
 	reply, err := a.send(ctx, http.MethodGet, path, anyType, nil)
 	if err != nil {
 		return nil, a.failure(err)
+	}
+	if isWebPage(reply.Header) {
+		_ = reply.Body.Close()
+		return nil, a.failure(&StatusError{Status: reply.StatusCode, Header: reply.Header})
 	}
 	return reply.Body, nil
 }

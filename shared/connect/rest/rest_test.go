@@ -101,6 +101,30 @@ func TestRepliesThatAreNoData(t *testing.T) {
 	}
 }
 
+func TestAWebPageIsNoText(t *testing.T) {
+	t.Parallel()
+	kind := "text/html; charset=utf-8"
+	a, _ := served(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = w.Write([]byte("<title>Sign in</title>"))
+	})
+	for _, want := range []string{source.Unreadable, ""} {
+		text, err := a.Text(t.Context(), "x", 100)
+		var failed *source.SyncError
+		if errors.As(err, &failed) != (want != "") || failed != nil && (failed.Code != want || text != nil) || want == "" && string(text) != "<title>Sign in</title>" {
+			t.Errorf("%s: %q, %v", kind, text, err)
+		}
+		stream, err := a.Stream(t.Context(), "x")
+		if errors.As(err, &failed) != (want != "") || failed != nil && !strings.Contains(failed.Detail, "sent a web page") {
+			t.Errorf("%s: %v", kind, err)
+		}
+		if stream != nil {
+			_ = stream.Close()
+		}
+		kind, failed = "text/plain", nil
+	}
+}
+
 func TestRequestsAreSlowWhenALimitIsNear(t *testing.T) {
 	t.Parallel()
 	near := "TRUE"

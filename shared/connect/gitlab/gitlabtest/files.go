@@ -118,5 +118,6 @@ func raw(p *Project, w http.ResponseWriter, q *http.Request) {
 		refuse(w, http.StatusNotFound, "404 File Not Found")
 		return
 	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8") // whatever is in the file
 	_, _ = io.WriteString(w, text)
 }

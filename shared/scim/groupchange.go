@@ -60,7 +60,7 @@ func (s *Service) changeGroup(ctx context.Context, teamID, id string, only condi
 		if err != nil {
 			return err
 		}
-		changed, err := change(before, before.withMembers(items))
+		changed, err := change(before, s.withMembers(before, items))
 		if err != nil {
 			return err
 		}
@@ -101,13 +101,14 @@ func (s *Service) membersNeeded(ctx context.Context, teamID string, g group, nee
 	return items, err
 }
 
-// withMembers returns g's attributes with those items that are members.
-func (g group) withMembers(items []member) map[string]any {
+// withMembers returns g's attributes with those items that are members, as clients see them, so that a value filter finds what a
+// response shows.
+func (s *Service) withMembers(g group, items []member) map[string]any {
 	out := maps.Clone(g.Attributes)
 	var list []any
 	for _, m := range items {
 		if g.isMember(m.mark) {
-			list = append(list, map[string]any{"value": m.userID, "display": m.display})
+			list = append(list, s.memberResource(m))
 		}
 	}
 	if len(list) > 0 {

@@ -190,11 +190,16 @@ func (s *Service) groupResource(g group, members []member) map[string]any {
 	if members != nil {
 		list := make([]any, len(members))
 		for i, m := range members {
-			list[i] = map[string]any{"value": m.userID, "display": m.display, "type": protocol.UserType.Name, "$ref": s.location(protocol.UserType, m.userID)}
+			list[i] = s.memberResource(m)
 		}
 		resource["members"] = list
 	}
 	return resource
+}
+
+// memberResource returns the member as clients see it.
+func (s *Service) memberResource(m member) map[string]any {
+	return map[string]any{"value": m.userID, "display": m.display, "type": protocol.UserType.Name, "$ref": s.location(protocol.UserType, m.userID)}
 }
 
 // groupsByName returns the ids of the groups with the name: one or none, or more if an earlier release stored the name in several

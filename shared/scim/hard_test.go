@@ -53,6 +53,9 @@ func TestHard1ThreeWaysToRemoveMembers(t *testing.T) {
 		`{"op":"remove","path":"members","value":[null]}`:                                                  3,
 		`{"op":"remove","path":"members[value eq \"` + ids[1] + `\"]","value":null}`:                       2,
 		`{"op":"remove","path":"members[value eq \"` + ids[1] + `\"]"}`:                                    2,
+		`{"op":"remove","path":"members[type eq \"User\" and value eq \"` + ids[1] + `\"]"}`:               2,
+		`{"op":"remove","path":"members[type eq \"user\"]"}`:                                               0,
+		`{"op":"remove","path":"members[$ref ew \"/Users/` + ids[1] + `\"]"}`:                              2,
 	} {
 		id := s.group("g", ids...)
 		s.patchGroup(204, id, operation)

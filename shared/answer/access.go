@@ -6,6 +6,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/document"
+	"docent/shared/search"
 )
 
 // AccessChanged is the code of an answer that its reader may no longer read, because it
@@ -63,4 +64,32 @@ func (a Answer) madeFrom(teamID string) []string {
 func (a *Answer) withheld() {
 	a.State, a.Markdown, a.References, a.Documents, a.Restricted = Failed, "", nil, nil, nil
 	a.Failure = &Failure{AccessChanged, "You may no longer read a document that this answer was made from. Ask again under a new id."}
+}
+
+// whileReadable returns written, which may be nil, for a text that is made from the passages found. From when the asker of a
+// may no longer read one of their documents, written is not called any more. The answer is stored all the same, and
+// withheld from who may not read it.
+func (w *Worker) whileReadable(ctx context.Context, a Answer, found []search.Hit, written func(Composed)) func(Composed) {
+	if written == nil {
+		return nil
+	}
+	ids := make([]string, len(found))
+	for i, h := range found {
+		ids[i] = h.Document.String()
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	watch := document.NewWatch(w.Now, func(ctx context.Context) (closed bool, err error) {
+		reader, err := w.readerOf(ctx, a)
+		if err != nil {
+			return false, err
+		}
+		hidden, _, err := w.Unreadable(ctx, a.TeamID, Asker{Reader: reader, Sources: a.Sources}, ids)
+		return len(hidden) > 0, err
+	})
+	return func(c Composed) {
+		if watch.Check(ctx) == nil { // after a failure, the next text has this one, too
+			written(c)
+		}
+	}
 }

@@ -108,7 +108,7 @@ func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 		a.References = append(a.References, Reference{HTMLURL: r.URL, Title: r.Title})
 	}
 	if quoted.Found {
-		w.compose(ctx, &a, asked.before, result.Best, l.Written)
+		w.compose(ctx, &a, asked.before, result.Best, w.whileReadable(ctx, a, result.Best, l.Written))
 	}
 	a.Documents, a.Restricted = a.shown(result)
 	if event == nil {

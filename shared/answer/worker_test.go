@@ -3,12 +3,14 @@ package answer_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"docent/shared/access"
 	"docent/shared/answer"
+	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
 )
@@ -111,6 +113,53 @@ func TestASearchIsWithinTheAskersSources(t *testing.T) {
 	h.deliver(w, 1)
 	if got.Text != known || len(got.Sources) != 1 || got.Sources[0] != "wiki" || got.Limit == 0 {
 		t.Errorf("searched %+v", got)
+	}
+}
+
+// TestNothingIsToldOfADocumentThatIsClosedMeanwhile: the answer is stored nevertheless, for those who may read it.
+func TestNothingIsToldOfADocumentThatIsClosedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, asker := range map[string]answer.Asker{"a person": ada, "a team key": teamKey} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			w, _ := h.worker()
+			w.Unreadable = func(_ context.Context, _ string, asker answer.Asker, ids []string) (unreadable, gone map[string]bool, _ error) {
+				if asker.Reader.All() || h.hidden == nil {
+					return nil, nil, nil
+				}
+				return map[string]bool{ids[0]: true}, nil, nil
+			}
+			w.Compose = func(_ context.Context, _, _ string, _ []search.Hit, soFar func(answer.Composed)) (answer.Composed, error) {
+				soFar(answer.Composed{Markdown: "Within"})
+				h.hidden = map[string]bool{}
+				h.clock.Advance(time.Second)
+				soFar(answer.Composed{Markdown: "Within ten"})
+				h.hidden = nil
+				h.clock.Advance(time.Second)
+				soFar(answer.Composed{Markdown: "Within ten days"})
+				return answer.Composed{Markdown: "Within ten days [1]."}, nil
+			}
+			h.ask(asker, known)
+			work, err := pending.Decode(h.sent.Bodies[len(h.sent.Bodies)-1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told []string
+			if err := w.Run(t.Context(), work, answer.Listener{Written: func(c answer.Composed) { told = append(told, c.Markdown) }}); err != nil {
+				t.Fatal(err)
+			}
+			want := []string{"Within", "Within ten", "Within ten days"}
+			if asker.UserID != "" {
+				want = want[:1]
+			}
+			if !slices.Equal(told, want) {
+				t.Errorf("told %q, want %q", told, want)
+			}
+			if a := h.answerOf(work.ID); a.State != answer.Complete || a.Markdown != "Within ten days [1]." {
+				t.Errorf("stored %s: %s", a.State, a.Markdown)
+			}
+		})
 	}
 }
 

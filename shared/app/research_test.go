@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"docent/shared/llm"
 	"docent/shared/llm/openai"
@@ -25,6 +26,7 @@ type said struct{ system, user string }
 // empty text means status 500.
 type librarian struct {
 	wordings, parts, answer string
+	before                  func() // called before it replies; may be nil
 
 	mu    sync.Mutex
 	heard []said
@@ -46,6 +48,9 @@ func (l *librarian) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	l.heard = append(l.heard, got)
 	l.mu.Unlock()
+	if l.before != nil {
+		l.before()
+	}
 	text := map[string]string{llm.System: l.answer, llm.Request{Task: llm.ProposeWordings}.System(): l.wordings,
 		llm.Request{Task: llm.ProposeParts}.System(): l.parts}[got.system]
 	w.Header().Set("Content-Type", "application/json")
@@ -156,6 +161,38 @@ func TestResearchWithAModel(t *testing.T) {
 			}
 			if metrics := h.usageOf(t, "context.research"); c.model.answer != "" && c.asked > 0 {
 				wantMetrics(t, metrics, map[string]float64{"inputTokens": 100 * float64(c.asked), "outputTokens": 10 * float64(c.asked)})
+			}
+		})
+	}
+}
+
+// TestResearchIsWithheldIfADocumentIsClosedMeanwhile: the model writes, or fails, for longer than a second.
+func TestResearchIsWithheldIfADocumentIsClosedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, written := range map[string]string{"written": "The zebra is 7 metres tall [1].", "quoted": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model := &librarian{answer: written}
+			h := zoo(t, model)
+			h.persons(1)
+			person := h.prepared["key 0"]
+			question := map[string]string{"query": "How tall is the zebra?"}
+			open, closed := []string{"p0@x.test"}, []string{"somebody@x.test"}
+			h.teamKey()
+			readers := closed
+			model.before = func() {
+				h.clock.Advance(time.Second)
+				h.putRule("https://zoo.test/zebra", "The zebra is 7 metres tall. It sleeps standing.", map[string][]string{"users": readers})
+			}
+			reply := h.as(person, "POST", "/context/research", question)
+			if reply.status != http.StatusConflict || reply.text(t, "code") != "access-changed" || strings.Contains(string(reply.body), "7 metres") {
+				t.Errorf("closed meanwhile: %d %s", reply.status, reply.body)
+			}
+			readers = open
+			h.putRule("https://zoo.test/zebra", "The zebra is 7 metres tall. It sleeps standing.", map[string][]string{"users": open})
+			h.work()
+			if reply := h.as(person, "POST", "/context/research", question); reply.status != 200 || !strings.Contains(string(reply.body), "7 metres") {
+				t.Errorf("still open: %d %s", reply.status, reply.body)
 			}
 		})
 	}

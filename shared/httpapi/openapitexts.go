@@ -39,7 +39,7 @@ var descriptions = map[string]string{
 	"searchDocumentation": "Documents of collections and pages of connected sources, best first.",
 	"queryIssues":         "The words of the query are read for filters too (\"open bugs of mine since March\"); members of the request win. interpreted says what was applied.",
 	"queryPullRequests":   "The words of the query are read for filters too (\"merged last week\"); members of the request win. interpreted says what was applied.",
-	"research":            "Searches as often as the effort allows, then answers in Markdown. Takes at most 25 seconds. With Accept: text/event-stream the reply is events.",
+	"research":            "Searches as often as the effort allows, then answers in Markdown. Takes at most 25 seconds. With Accept: text/event-stream the reply is events. If a document of the answer is closed to the caller while a model writes it, that is 409 access-changed.",
 	"getContent":          "From what is connected and, if the team allows it, from the web. Each URL has a result of its own: content or an error.",
 	"callTools":           "JSON-RPC 2.0 over stateless Streamable HTTP: initialize, tools/list and tools/call. The tools have the limits and the rights of the key. A request with the Origin of a web page elsewhere is refused.",
 

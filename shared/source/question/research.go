@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/document"
 	"docent/shared/search"
 	"docent/shared/source"
 	"docent/shared/uri"
@@ -45,7 +46,8 @@ type Researched struct {
 }
 
 // Research answers a question by a model, if there is one, or by quoting. It works at
-// most ResearchTime; rewordings that are not found by then are left out.
+// most ResearchTime; rewordings that are not found by then are left out. It returns an error with
+// CodeAccessChanged if the caller may no longer read a document of the answer when that is written.
 func (s *Service) Research(ctx context.Context, teamID string, c Caller, q Question, effort Effort) (Researched, error) {
 	r := &researchRun{Service: s, teamID: teamID, caller: c, question: q, effort: effort}
 	limited, cancel := context.WithTimeout(ctx, ResearchTime)
@@ -61,7 +63,19 @@ func (s *Service) Research(ctx context.Context, teamID string, c Caller, q Quest
 	if q.Listener.Found != nil {
 		q.Listener.Found(sources)
 	}
-	if w := s.write(limited, q, found, b.passages, numbers); w.Markdown != "" {
+	watch := r.watch(hits)
+	if written := q.Listener.Written; written != nil {
+		q.Listener.Written = func(markdown string, urls []string) {
+			if watch.Check(limited) == nil { // after a failure, the next text has this one, too
+				written(markdown, urls)
+			}
+		}
+	}
+	w := s.write(limited, q, found, b.passages, numbers)
+	if err := watch.Check(ctx); err != nil {
+		return Researched{}, err
+	}
+	if w.Markdown != "" {
 		return Researched{w.Markdown, sources, w.URLs}, nil
 	}
 	answer, cited := answerParts(asked, found, b.passages, b.pieces, numbers)
@@ -81,6 +95,18 @@ type researchRun struct {
 func (r *researchRun) search(ctx context.Context, text string) (search.Result, error) {
 	return r.Index(ctx, r.teamID, search.Query{Text: text, Instruction: r.question.Instruction, Sources: r.caller.Sources, Reader: r.caller.Reader,
 		Limit: bounds[r.effort].documents, Filter: r.question.Filter})
+}
+
+// watch returns the Watch of an answer from hits, which were just found.
+func (r *researchRun) watch(hits []search.Hit) *document.Watch {
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.Document.String()
+	}
+	return document.NewWatch(r.Now, func(ctx context.Context) (closed bool, err error) {
+		hidden, _, err := r.Documents.Unreadable(ctx, r.teamID, r.caller.who(), ids)
+		return len(hidden) > 0, err
+	})
 }
 
 // find searches for the parts of the question and, in parallel, reads the

@@ -31,6 +31,9 @@ TEST_INFRA = go test $(filter-out -race,$(TESTFLAGS)) ./infra
 # Nor these, which drive other processes (the built functions, a browser, emulators, the SDKs) or run WebAssembly.
 DRIVERS := ./dashboard/... ./functions/... ./scripts/... ./sdk/... ./testkit/... ./shared/extract/...
 
+# These take minutes with the race detector, and do one thing after the other, so they run without it.
+LONG_WITH_RACE := TestOperationsStayBelowTheirCeilings|TestAMoveChangesNothing|FuzzNobodyReadsWhatTheyMayNot
+
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
 .PHONY: help
@@ -44,8 +47,8 @@ run: bin/docent weights ## build the program and serve on 127.0.0.1:8080, data i
 .PHONY: test
 # shared/app comes first, because it takes longest.
 test: moto scimtester mcpclient webhooks samlp oidcprovider node weights dashboard-modules sdk-tools clients ## run every test
-	go test $(TESTFLAGS) ./shared/app $$(comm -23 <(go list ./... | sort) <(go list ./infra $(DRIVERS) | sort))
-	$(if $(filter -race,$(TESTFLAGS)),go test $(filter-out -race,$(TESTFLAGS)) -run '^(TestAChangeHappensWithItsEventOrNotAtAll|TestEveryCallMayFail|TestReadersWhileAChangeFails)$$' ./shared/app ./shared/connect/confluence ./shared/connect/jira)
+	go test $(TESTFLAGS) $(if $(filter -race,$(TESTFLAGS)),-skip '^($(LONG_WITH_RACE))$$') ./shared/app $$(comm -23 <(go list ./... | sort) <(go list ./infra $(DRIVERS) | sort))
+	$(if $(filter -race,$(TESTFLAGS)),go test $(filter-out -race,$(TESTFLAGS)) -run '^(TestAChangeHappensWithItsEventOrNotAtAll|TestEveryCallMayFail|TestReadersWhileAChangeFails|$(LONG_WITH_RACE))$$' ./shared/app ./shared/connect/confluence ./shared/connect/jira)
 	go test $(filter-out -race,$(TESTFLAGS)) $(DRIVERS) ./infra
 
 .PHONY: race
@@ -318,7 +321,8 @@ collectors: ## run the recipes for SIEM collectors in Elastic's CEL evaluator an
 	go -C scripts/collectors vet ./...
 	go -C scripts/collectors test -count=1 -v ./...
 
-GORELEASER := go run github.com/goreleaser/goreleaser/v2@v2.16.0
+# Without optimisations, which would take longer than its run.
+GORELEASER := go run -gcflags='all=-N -l' github.com/goreleaser/goreleaser/v2@v2.16.0
 
 # The container image needs Docker.
 SKIP_IMAGE = $(if $(or $(filter true,$(DOCENT_SKIP_IMAGE)),$(if $(shell docker info >/dev/null 2>&1 && echo yes),,none)),$(comma)docker)

@@ -32,7 +32,7 @@ TEST_INFRA = go test $(filter-out -race,$(TESTFLAGS)) ./infra
 DRIVERS := ./dashboard/... ./functions/... ./scripts/... ./sdk/... ./testkit/... ./shared/extract/...
 
 # These take minutes with the race detector, and do one thing after the other, so they run without it.
-LONG_WITH_RACE := TestOperationsStayBelowTheirCeilings|TestAMoveChangesNothing|FuzzNobodyReadsWhatTheyMayNot
+LONG_WITH_RACE := TestOperationsStayBelowTheirCeilings|TestAMoveChangesNothing|FuzzNobodyReadsWhatTheyMayNot|TestHostileTextsStayInProportion
 
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
@@ -48,7 +48,7 @@ run: bin/docent weights ## build the program and serve on 127.0.0.1:8080, data i
 # shared/app comes first, because it takes longest.
 test: moto scimtester mcpclient webhooks samlp oidcprovider node weights dashboard-modules sdk-tools clients ## run every test
 	go test $(TESTFLAGS) $(if $(filter -race,$(TESTFLAGS)),-skip '^($(LONG_WITH_RACE))$$') ./shared/app $$(comm -23 <(go list ./... | sort) <(go list ./infra $(DRIVERS) | sort))
-	$(if $(filter -race,$(TESTFLAGS)),go test $(filter-out -race,$(TESTFLAGS)) -run '^(TestAChangeHappensWithItsEventOrNotAtAll|TestEveryCallMayFail|TestReadersWhileAChangeFails|$(LONG_WITH_RACE))$$' ./shared/app ./shared/connect/confluence ./shared/connect/jira)
+	$(if $(filter -race,$(TESTFLAGS)),go test $(filter-out -race,$(TESTFLAGS)) -run '^(TestAChangeHappensWithItsEventOrNotAtAll|TestEveryCallMayFail|TestReadersWhileAChangeFails|$(LONG_WITH_RACE))$$' ./shared/app ./shared/connect/confluence ./shared/connect/jira ./shared/rst)
 	go test $(filter-out -race,$(TESTFLAGS)) $(DRIVERS) ./infra
 
 .PHONY: race

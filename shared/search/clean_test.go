@@ -110,12 +110,16 @@ func TestASearchForLostBlobsContinues(t *testing.T) {
 // endedTable meets the end of the disk in each Write, before or after it lands.
 type endedTable struct {
 	table.Store
-	after bool
+	after  bool
+	merged bool // what the first operation wrote is gone at once
 }
 
 func (e endedTable) Write(ctx context.Context, ops ...table.Op) error {
 	full := &fs.PathError{Op: "write", Path: "docent.db", Err: syscall.ENOSPC}
-	if e.after {
+	switch {
+	case e.merged:
+		return errors.Join(e.Store.Write(ctx, ops...), e.Store.Write(ctx, table.Delete{Key: table.KeyOf(ops[0])}), full)
+	case e.after:
 		return errors.Join(e.Store.Write(ctx, ops...), full)
 	}
 	return full
@@ -124,12 +128,20 @@ func (e endedTable) Write(ctx context.Context, ops ...table.Op) error {
 // TestAtTheEndOfTheDiskPublishingLeavesNoBlobs, unless their records may have been written.
 func TestAtTheEndOfTheDiskPublishingLeavesNoBlobs(t *testing.T) {
 	t.Parallel()
-	for after, want := range map[bool]int{false: 0, true: 1} {
+	for name, tt := range map[string]struct {
+		ended endedTable
+		want  int // blobs that stay
+	}{
+		"before the Write":                        {endedTable{}, 0},
+		"after the Write":                         {endedTable{after: true}, 2},
+		"after the Write, with one record merged": {endedTable{merged: true}, 2},
+	} {
 		x, _, _ := newIndex(t)
-		x.Table = endedTable{x.Table, after}
-		err := x.Publish(t.Context(), team, []search.Document{doc("wiki", "Title", "A text about whales.", 1)}, nil)
-		if !table.IsFull(err) || blobCount(t, x) != want {
-			t.Errorf("after %t: %v; %d blobs stay, want %d", after, err, blobCount(t, x), want)
+		tt.ended.Store = x.Table
+		x.Table = tt.ended
+		err := x.Publish(t.Context(), team, []search.Document{doc("wiki", "Title", "A text about whales.", 1), doc("handbook", "Other", "A text about seals.", 1)}, nil)
+		if !table.IsFull(err) || blobCount(t, x) != tt.want {
+			t.Errorf("%s: %v; %d blobs stay, want %d", name, err, blobCount(t, x), tt.want)
 		}
 	}
 }

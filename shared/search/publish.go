@@ -107,13 +107,15 @@ func (ix *Index) store(ctx context.Context, teamID string, f family, level int, 
 // errNotWritten is the cause if nothing was written.
 var errNotWritten = errors.New("not written")
 
-// withdraw is discard for records that one Write was to publish. That the disk is full may show before or after it has happened: a record
-// that is not there was not written.
+// withdraw is discard for records that one Write was to publish. That the disk is full may show before or after it has happened: if none
+// of the records is there, it was not written.
 func (ix *Index) withdraw(ctx context.Context, teamID string, cause error, records []record) {
-	if table.IsFull(cause) && len(records) > 0 {
-		if _, err := ix.Table.Get(ctx, records[0].key(teamID)); errors.Is(err, table.ErrNotFound) {
-			cause = errNotWritten
-		}
+	missing := func(r record) bool { // a merge may have replaced some of those that were written
+		_, err := ix.Table.Get(ctx, r.key(teamID))
+		return errors.Is(err, table.ErrNotFound)
+	}
+	if table.IsFull(cause) && !slices.ContainsFunc(records, func(r record) bool { return !missing(r) }) {
+		cause = errNotWritten
 	}
 	ix.discard(ctx, cause, records)
 }

@@ -18,18 +18,20 @@ var tag = regexp.MustCompile(`^([\pL\pN _.:/+@-]{1,128})=([\pL\pN _.:/+@=-]{0,25
 // readTags reads tags, separated by commas.
 func readTags(s *settings, value string) error {
 	s.tags = map[string]string{}
+	if value == "" {
+		return nil
+	}
+	taken := map[string]bool{strings.ToLower(ownerTag): true} // IAM's keys are the same in upper and lower case
 	for pair := range strings.SplitSeq(value, ",") {
-		if value == "" {
-			return nil
-		}
-		parts := tag.FindStringSubmatch(pair)
-		switch {
-		case parts == nil:
+		parts := tag.FindStringSubmatch(strings.TrimSpace(pair))
+		if parts == nil {
 			return fmt.Errorf("%q is not KEY=VALUE", pair)
-		case parts[1] == ownerTag || strings.HasPrefix(strings.ToLower(parts[1]), "aws:"):
-			return fmt.Errorf("the tag %s is not yours to give", parts[1])
 		}
-		s.tags[parts[1]] = parts[2]
+		key := strings.ToLower(parts[1])
+		if taken[key] || strings.HasPrefix(key, "aws:") {
+			return fmt.Errorf("the tag %s is not yours to give, or is given twice", parts[1])
+		}
+		taken[key], s.tags[parts[1]] = true, parts[2]
 	}
 	if len(s.tags) > mostTags {
 		return fmt.Errorf("there are more than %d tags", mostTags)

@@ -31,6 +31,7 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		"a tag without a value":            {map[string]string{"tags": "team=search,prod"}, []string{`tags=team=search,prod: "prod" is not KEY=VALUE`}},
 		"a tag of the stack":               {map[string]string{"tags": "docent=wiki"}, []string{"the tag docent is not yours"}},
 		"a tag of AWS":                     {map[string]string{"tags": "aws:team=search"}, []string{"the tag aws:team is not yours"}},
+		"a tag twice, as IAM reads it":     {map[string]string{"tags": "Team=search, team=wiki"}, []string{"the tag team is not yours to give, or is given twice"}},
 		"too many tags":                    {map[string]string{"tags": manyTags()}, []string{"more than 40 tags"}},
 		"a boundary that is none":          {map[string]string{"permissionsBoundary": "arn:aws:iam::123456789012:role/x"}, []string{"permissionsBoundary=arn"}},
 		"a backup without alarms":          {map[string]string{"backupRegion": "eu-west-1", "alarmsEmail": "ops@example.com", "alarms": "false"}, []string{"requires alarms and alarmsEmail or alarmsTopic"}},

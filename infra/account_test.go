@@ -33,18 +33,12 @@ func TestEveryRoleHasTheBoundaryThatIsGiven(t *testing.T) {
 // the template.
 func TestTheGivenTagsAreOnEverything(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(whole(t).folder, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var manifest struct {
 		Artifacts map[string]struct {
 			Properties struct{ Tags map[string]string }
 		}
 	}
-	if err := json.Unmarshal(text, &manifest); err != nil {
-		t.Fatal(err)
-	}
+	readManifest(t, &manifest)
 	for stack, owner := range map[string]string{constructID: "docent-beta", backupsID: "docent-beta-backups"} {
 		want := map[string]string{"docent": owner, "team": "search", "Cost Center": "42=A"}
 		if got := manifest.Artifacts[stack].Properties.Tags; !maps.Equal(got, want) {
@@ -58,5 +52,17 @@ func TestTheGivenTagsAreOnEverything(t *testing.T) {
 				t.Errorf("%s has the tags %s, %v", name, tags, err)
 			}
 		})
+	}
+}
+
+// readManifest decodes what the CDK wrote about all stacks.
+func readManifest(t *testing.T, manifest any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(whole(t).folder, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, manifest); err != nil {
+		t.Fatal(err)
 	}
 }

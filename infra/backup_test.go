@@ -155,19 +155,13 @@ func TestAFailedBackupTellsWhomAlarmsTell(t *testing.T) {
 // that the first one is deployed after it.
 func TestTheDeploymentSeesTheOtherRegion(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(whole(t).folder, "manifest.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var manifest struct {
 		Artifacts map[string]struct {
 			Environment  string
 			Dependencies []string
 		}
 	}
-	if err := json.Unmarshal(text, &manifest); err != nil {
-		t.Fatal(err)
-	}
+	readManifest(t, &manifest)
 	if got := manifest.Artifacts[backupsID].Environment; got != "aws://unknown-account/eu-west-1" {
 		t.Errorf("the copies go to %s", got)
 	}

@@ -89,7 +89,8 @@ type comment struct {
 // hides reports whether a comment on i may be hidden from the customer who reported i.
 func (i issue) hides(c comment) bool {
 	if c.Public == nil {
-		return i.Fields.Project.Type == "service_desk"
+		kind := i.Fields.Project.Type
+		return kind == "service_desk" || kind == "" // unknown
 	}
 	return !*c.Public
 }
@@ -105,7 +106,7 @@ func (i issue) restriction() (roles []string, limited bool) {
 			ID string `json:"id"`
 		} `json:"issuerestrictions"`
 	}
-	if json.Unmarshal(raw, &found) != nil {
+	if json.Unmarshal(raw, &found) != nil || found.By == nil {
 		return nil, true
 	}
 	unknown := false

@@ -92,6 +92,14 @@ func TestItemsAreReadByThoseWhoReadThemThere(t *testing.T) {
 			users, groups []string
 			notice        bool
 		}{[]string{"lead"}, nil, false}},
+		{name: "a comment in a project of a type that is not told", change: func(s *site) {
+			browse(holders{{Type: "projectLead"}, {Type: "reporter"}}...)(s)
+			comment(jiratest.Comment{})(s)
+			s.ops()[0].RawFields = map[string]any{"project": map[string]string{"id": "10000", "key": "OPS", "name": "OPS"}}
+		}, of: "#comment-5", users: []string{"ada", "lead"}, server: &struct {
+			users, groups []string
+			notice        bool
+		}{[]string{"lead"}, nil, false}},
 		{name: "no restriction", change: restricted(`{"issuerestrictions":{},"shouldDisplay":true}`), groups: []string{"everyone"}},
 		{name: "a restriction to no role", change: restricted(`{"issuerestrictions":{"projectrole":[]}}`), groups: []string{"everyone"}},
 		{name: "a restriction to a role", change: func(s *site) {
@@ -103,6 +111,7 @@ func TestItemsAreReadByThoseWhoReadThemThere(t *testing.T) {
 		}, of: "#comment-5", users: []string{"lead"}},
 		{name: "a restriction of another kind", change: restricted(`{"issuerestrictions":{"team":[{"id":"7"}]}}`)},
 		{name: "a restriction in another form", change: restricted(`{"issuerestrictions":["7"]}`)},
+		{name: "a restriction without what it is to", change: restricted(`{"shouldDisplay":true}`)},
 		{name: "a restriction where the source decides", settings: map[string]any{"access": "source"}, change: func(s *site) {
 			restricted(`{"issuerestrictions":{"projectrole":[{"id":"` + s.Projects["OPS"].RoleID("Managers") + `"}]}}`)(s)
 		}, users: []string{"lead"}},

@@ -116,6 +116,10 @@ func TestRead(t *testing.T) {
 				tc(`<w:vMerge w:val="restart"/>`, "Rome") + tc("", "1|2") + tc("", "3") + "</w:tr><w:tr>" + tc("<w:vMerge/>", "") + tc("", "4") + tc("", "5") +
 				"</w:tr><w:tr><w:trPr><w:del/></w:trPr>" + tc("", "x") + tc("", "y") + tc("", "z") + "</w:tr></w:tbl>",
 			"| City | Year | |\n| --- | --- | --- |\n| Rome | 1\\|2 | 3 |\n| Rome | 4 | 5 |\n"},
+		{"a table with a deleted column",
+			"<w:tbl><w:tr>" + tc("", "a") + tc("<w:cellDel/>", "x") + tc("", "b") + "</w:tr><w:tr>" + tc("", "1") + tc("<w:cellDel/>", "y") + tc("", "2") + "</w:tr>" +
+				"<w:tr>" + tc("<w:cellDel/>", "z") + "</w:tr></w:tbl>",
+			"| a | b |\n| --- | --- |\n| 1 | 2 |\n"},
 		{"a table of one column, which only places text", "<w:tbl><w:tr>" + tc("", "a") + "</w:tr></w:tbl>", "a\n"},
 		{"a content control", "<w:sdt><w:sdtPr/><w:sdtContent>" + p("", "held") + "</w:sdtContent></w:sdt>", "held\n"},
 		{"text that Markdown would take for a mark", p("", "# no heading") + p("", "1. no list") + p("", "- no item"),

@@ -18,6 +18,7 @@ type cell struct {
 	text      string
 	span      int
 	continues bool // it continues the cell above
+	deleted   bool // by a tracked change
 }
 
 // table reads rows. A cell that spans rows is repeated in each, so that every row can be read alone.
@@ -54,7 +55,7 @@ func (r *reader) eachInFrames(d *ooxml.Decoder, name string, visit func() error)
 	})
 }
 
-// row returns the cells of a row, or nil for a row that a tracked change deleted.
+// row returns the cells of a row, or nil for a row that a tracked change deleted. Cells that one deleted are not in it.
 func (r *reader) row(d *ooxml.Decoder, above []string) ([]string, error) {
 	row, deleted := []string{}, false
 	err := d.Each(func(e xml.StartElement) error {
@@ -90,7 +91,7 @@ func (r *reader) row(d *ooxml.Decoder, above []string) ([]string, error) {
 
 func (r *reader) addCell(d *ooxml.Decoder, row *[]string, above []string) error {
 	c, err := r.cell(d)
-	if err != nil {
+	if err != nil || c.deleted {
 		return err
 	}
 	at := len(*row)
@@ -128,6 +129,8 @@ func (r *reader) cell(d *ooxml.Decoder) (cell, error) {
 					c.span = max(1, min(number(v), maxColumns))
 				case "vMerge":
 					c.continues = v != "restart"
+				case "cellDel":
+					c.deleted = true
 				}
 				return nil
 			})

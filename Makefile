@@ -32,7 +32,7 @@ TEST_INFRA = go test $(filter-out -race,$(TESTFLAGS)) ./infra
 DRIVERS := ./dashboard/... ./scripts/... ./sdk/... ./testkit/... ./shared/extract/...
 
 # These take minutes with the race detector, and do one thing after the other, so they run without it.
-LONG_WITH_RACE := TestOperationsStayBelowTheirCeilings|TestAMoveChangesNothing|FuzzNobodyReadsWhatTheyMayNot|TestHostileTextsStayInProportion
+LONG_WITH_RACE := TestOperationsStayBelowTheirCeilings|TestAMoveChangesNothing|FuzzNobodyReadsWhatTheyMayNot|TestHostileTextsStayInProportion|TestNothingHiddenCanBeInferred|TestRequestsOfTenMegabytes
 
 LINT := go tool -modfile=tools/go.mod golangci-lint
 
@@ -58,7 +58,7 @@ test-functions:
 	go test $(filter-out -race,$(TESTFLAGS)) ./functions/...
 
 test-long:
-	$(if $(filter -race,$(TESTFLAGS)),go test $(filter-out -race,$(TESTFLAGS)) -run '^(TestAChangeHappensWithItsEventOrNotAtAll|TestEveryCallMayFail|TestReadersWhileAChangeFails|$(LONG_WITH_RACE))$$' ./shared/app ./shared/connect/confluence ./shared/connect/jira ./shared/rst)
+	$(if $(filter -race,$(TESTFLAGS)),go test $(filter-out -race,$(TESTFLAGS)) -run '^(TestAChangeHappensWithItsEventOrNotAtAll|TestEveryCallMayFail|TestReadersWhileAChangeFails|$(LONG_WITH_RACE))$$' ./shared/app ./shared/connect/confluence ./shared/connect/jira ./shared/httpapi ./shared/rst)
 
 test-drivers:
 	go test $(filter-out -race,$(TESTFLAGS)) $(DRIVERS) ./infra

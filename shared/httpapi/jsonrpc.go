@@ -178,15 +178,23 @@ func callFault(body []byte, text string) ([]byte, bool) {
 	if json.Unmarshal(body, &call) != nil || call.Version != "2.0" || call.Method == nil || len(call.ID) == 0 || string(call.ID) == "null" {
 		return nil, false
 	}
-	var code int64
-	switch {
-	case strings.HasSuffix(text, "unsupported"):
-		code = rpcUnknownMethod
-	case strings.Contains(text, "params"):
-		code = rpcInvalidParams
-	default:
+	code, known := refusedCall(text)
+	if !known {
 		return nil, false
 	}
 	out, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": call.ID, "error": rpcFault{Code: code}.public()})
 	return out, err == nil
+}
+
+// refusedCall returns the code of what the protocol's library says of a call with an unknown method or without params. It
+// returns false for any other text.
+func refusedCall(text string) (code int64, ok bool) {
+	switch {
+	case strings.HasSuffix(text, "unsupported"):
+		return rpcUnknownMethod, true
+	case strings.Contains(text, "params"):
+		return rpcInvalidParams, true
+	default:
+		return 0, false
+	}
 }

@@ -65,15 +65,13 @@ func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 			writeError(w, r, err)
 			return
 		}
-		message := r.Clone(r.Context())
-		message.Header.Set("Accept", "application/json, text/event-stream") // the reply is JSON, except to subscriptions/listen
-		var start firstBytes
-		message.Body = io.NopCloser(io.TeeReader(body, &start))
-		held := &heldReply{header: http.Header{}}
-		if !one.followed {
-			protocol.ServeHTTP(held, message)
+		serve := func(body io.Reader) (*heldReply, []byte, error) {
+			return serveMessage(protocol, r, body, one)
 		}
-		reply, err := held.public(start, one.followed)
+		held, reply, err := serve(body)
+		if messages, ok := refusedBatch(err); ok {
+			held, reply, err = serveEach(messages, serve)
+		}
 		if err != nil {
 			writeError(w, r, err)
 			return
@@ -85,6 +83,21 @@ func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 		w.WriteHeader(max(held.status, http.StatusOK))
 		_, _ = w.Write(reply)
 	}
+}
+
+// serveMessage has the protocol's library serve body, which it reads through one, unless more than one message was sent. It returns the
+// reply and its body for the client.
+func serveMessage(protocol http.Handler, r *http.Request, body io.Reader, one *oneMessage) (*heldReply, []byte, error) {
+	message := r.Clone(r.Context())
+	message.Header.Set("Accept", "application/json, text/event-stream") // the reply is JSON, except to subscriptions/listen
+	var start firstBytes
+	message.Body = io.NopCloser(io.TeeReader(body, &start))
+	held := &heldReply{header: http.Header{}}
+	if !one.followed {
+		protocol.ServeHTTP(held, message)
+	}
+	reply, err := held.public(start, one.followed)
+	return held, reply, err
 }
 
 // check refuses a request that the protocol's library is not to see.
@@ -187,7 +200,7 @@ func (w *heldReply) public(start firstBytes, followed bool) ([]byte, error) {
 		text := strings.TrimSpace(w.body.String())
 		fault, ok := callFault(start, text)
 		if !ok {
-			return nil, refusalOf(w.status, text)
+			return nil, batchRefusal(start, text, refusalOf(w.status, text))
 		}
 		return answer(fault), nil
 	case media == "text/event-stream":

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 
 	"docent/shared/apierr"
@@ -83,4 +84,59 @@ func callsTool(message map[string]json.RawMessage) bool {
 		}
 	}
 	return false
+}
+
+// batchRefused is the refusal of a batch because of one of its messages, before any was handled.
+type batchRefused struct {
+	error
+
+	messages []json.RawMessage
+}
+
+// Unwrap returns the refusal as it is written.
+func (e *batchRefused) Unwrap() error { return e.error }
+
+// batchRefusal returns refusal, as a batchRefused if text is what the protocol's library says of a batch with an unknown
+// method or missing params, and body is that batch.
+func batchRefusal(body []byte, text string, refusal error) error {
+	var messages []json.RawMessage
+	if _, known := refusedCall(text); !known || json.Unmarshal(body, &messages) != nil {
+		return refusal
+	}
+	return &batchRefused{refusal, messages}
+}
+
+// refusedBatch returns the messages of a batch that was refused because of one of them.
+func refusedBatch(err error) ([]json.RawMessage, bool) {
+	var refused *batchRefused
+	if !errors.As(err, &refused) {
+		return nil, false
+	}
+	return refused.messages, true
+}
+
+// serveEach serves the messages of a batch one after the other, so that each call gets its own response or error (JSON-RPC
+// 2.0 section 6). One that is refused does not hide the responses to those before it, which were handled.
+func serveEach(messages []json.RawMessage, serve func(io.Reader) (*heldReply, []byte, error)) (*heldReply, []byte, error) {
+	whole := &heldReply{header: http.Header{}, status: http.StatusAccepted}
+	var replies []json.RawMessage
+	for _, m := range messages {
+		_, reply, err := serve(bytes.NewReader(m))
+		if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Kind == apierr.Invalid {
+			reply, err = json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": rpcFault{Code: rpcInvalidRequest}.public()})
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if len(reply) > 0 {
+			replies = append(replies, reply)
+		}
+	}
+	if len(replies) == 0 {
+		return whole, nil, nil
+	}
+	whole.status = http.StatusOK
+	whole.header.Set("Content-Type", "application/json")
+	body, err := json.Marshal(replies)
+	return whole, body, err
 }

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -43,4 +44,40 @@ func TestABatchIsNoMoreThanARequest(t *testing.T) {
 		t.Errorf("%d replies: %.300s", len(got), reply.body)
 	}
 	a.do(batch([]string{`{"jsonrpc":"2.0","method":"notifications/initialized"}`})).want(t, 202)
+}
+
+// TestOneUnknownMethodDoesNotRefuseABatch: each call of a batch gets its own response or error (JSON-RPC 2.0 section 6).
+func TestOneUnknownMethodDoesNotRefuseABatch(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	const (
+		ping    = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+		unknown = `{"jsonrpc":"2.0","id":"b","method":"` + marker + `"}`
+		noID    = `{"jsonrpc":"2.0","id":null,"method":"ping"}`
+		noted   = `{"jsonrpc":"2.0","method":"notifications/` + marker + `"}`
+	)
+	for batch, want := range map[string]string{
+		ping + "," + unknown: "1: 0, \"b\": -32601",
+		unknown + "," + ping: "\"b\": -32601, 1: 0",
+		noted + "," + ping:   "1: 0",
+
+		ping + "," + unknown + "," + noID: "1: 0, \"b\": -32601, null: -32600",
+	} {
+		reply := a.do(call{"POST", "/mcp", acme.key, "[" + batch + "]", nil}).want(t, 200)
+		var replies []rpcReply
+		reply.json(t, &replies)
+		var got []string
+		for _, r := range replies {
+			code := 0
+			if r.Error != nil {
+				code = r.Error.Code
+			}
+			got = append(got, fmt.Sprintf("%s: %d", r.ID, code))
+		}
+		if strings.Join(got, ", ") != want || inner.Match(reply.body) {
+			t.Errorf("%s: %s", batch, reply.body)
+		}
+	}
+	a.do(call{"POST", "/mcp", acme.key, "[" + noted + "]", nil}).want(t, 202)
 }

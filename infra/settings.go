@@ -147,7 +147,7 @@ var known = map[string]setting{
 		}
 		return nil
 	}},
-	"permissionsBoundary": {"", textOf(func(s *settings) *string { return &s.boundary }, `(arn:[a-z-]+:iam::([0-9]{12}|aws):policy/)?[a-zA-Z0-9_+=,.@/-]*`)},
+	"permissionsBoundary": {"", textOf(func(s *settings) *string { return &s.boundary }, `((arn:[a-z-]+:iam::([0-9]{12}|aws):policy/)?[a-zA-Z0-9_+=,.@/-]*[a-zA-Z0-9_+=,.@-])?`)},
 	"restored": {"", func(s *settings, value string) error {
 		if _, err := time.Parse("20060102T150405Z", value); err != nil && value != "" {
 			return errors.New("it is not a moment, such as 20261123T050000Z")

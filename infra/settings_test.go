@@ -33,6 +33,7 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		"a tag of AWS":                     {map[string]string{"tags": "aws:team=search"}, []string{"the tag aws:team is not yours"}},
 		"a tag twice, as IAM reads it":     {map[string]string{"tags": "Team=search, team=wiki"}, []string{"the tag team is not yours to give, or is given twice"}},
 		"too many tags":                    {map[string]string{"tags": manyTags()}, []string{"more than 40 tags"}},
+		"a boundary without a name":        {map[string]string{"permissionsBoundary": "arn:aws:iam::123456789012:policy/"}, []string{"permissionsBoundary=arn"}},
 		"a boundary that is none":          {map[string]string{"permissionsBoundary": "arn:aws:iam::123456789012:role/x"}, []string{"permissionsBoundary=arn"}},
 		"a backup without alarms":          {map[string]string{"backupRegion": "eu-west-1", "alarmsEmail": "ops@example.com", "alarms": "false"}, []string{"requires alarms and alarmsEmail or alarmsTopic"}},
 		"the gateway's address alone":      {map[string]string{"gatewayAddress": "true"}, []string{"gatewayAddress requires a domain"}},

@@ -27,6 +27,9 @@ var rpcTexts = map[int64]string{
 	rpcInternal:       "An internal error occurred.",
 }
 
+// metaField matches what the library says of a member that every request of newer versions has in params._meta.
+var metaField = regexp.MustCompile(`_meta field ("io\.modelcontextprotocol/[A-Za-z]+")`)
+
 const unknownTool = "There is no tool of this name."
 
 // rpcFault is the error of a response.
@@ -46,6 +49,8 @@ func (f rpcFault) public() rpcFault {
 	switch {
 	case f.Code == rpcInvalidParams && strings.HasPrefix(f.Message, "unknown tool"):
 		return rpcFault{Code: f.Code, Message: unknownTool}
+	case f.Code == rpcInvalidParams && metaField.MatchString(f.Message):
+		return rpcFault{Code: f.Code, Message: "In this version of the protocol, params._meta needs a valid " + metaField.FindStringSubmatch(f.Message)[1] + "."}
 	case ok:
 		return rpcFault{Code: f.Code, Message: text}
 	case f.Code >= -32099 && f.Code <= -32000:

@@ -35,9 +35,10 @@ func (h *tools) routes(api huma.API, m *mux) {
 }
 
 func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Response {
-	ref := object
+	refused, either := object, object
 	if schemas := api.OpenAPI().Components.Schemas; schemas.SchemaFromRef(schemaPrefix+"Problem") != nil {
-		ref = describeRefusedMessage(schemas)
+		refused = describeRefusedMessage(schemas)
+		either = describeToolsFault(schemas, refused)
 	}
 	responses := map[string]*huma.Response{
 		"200": {Description: "A JSON-RPC response; to subscriptions/listen a stream of them, which ends at once.", Content: map[string]*huma.MediaType{
@@ -45,8 +46,12 @@ func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Resp
 		"202": {Description: "A notification was taken."},
 	}
 	for _, status := range []int{400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503} {
+		schema := refused
+		if status == http.StatusBadRequest || status == http.StatusNotFound {
+			schema = either
+		}
 		responses[fmt.Sprint(status)] = &huma.Response{Description: http.StatusText(status),
-			Content: map[string]*huma.MediaType{"application/json": {Schema: ref}}}
+			Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
 	}
 	return responses
 }

@@ -134,6 +134,33 @@ func TestVersionsThatAreNotSpokenAreNamed(t *testing.T) {
 	}
 }
 
+// TestWhatARequestOfANewerVersionLacksIsNamed: its header alone does not make a request one of a newer version.
+func TestWhatARequestOfANewerVersionLacksIsNamed(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	const version, capabilities = "io.modelcontextprotocol/protocolVersion", "io.modelcontextprotocol/clientCapabilities"
+	whole := `{"_meta":{"` + version + `":"2026-07-28","` + capabilities + `":{}}}`
+	for name, c := range map[string]struct {
+		method, params string
+		status, code   int
+		says           string
+	}{
+		"no version":        {"tools/list", `{}`, 400, -32602, version},
+		"no capabilities":   {"tools/list", `{"_meta":{"` + version + `":"2026-07-28"}}`, 400, -32602, capabilities},
+		"an unknown method": {"tools/" + marker, whole, 404, -32601, "no such method"},
+		"nothing":           {"tools/list", whole, 200, 0, ""},
+	} {
+		reply := a.do(call{"POST", "/mcp", acme.key, `{"jsonrpc":"2.0","id":"7","method":"` + c.method + `","params":` + c.params + `}`,
+			map[string]string{"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": c.method}}).want(t, c.status)
+		var got rpcReply
+		reply.json(t, &got)
+		if string(got.ID) != `"7"` || (got.Error == nil) != (c.code == 0) || got.Error != nil && (got.Error.Code != c.code || !strings.Contains(got.Error.Message, c.says)) {
+			t.Errorf("%s: %s", name, reply.body)
+		}
+	}
+}
+
 func TestArgumentsAreRefusedInPlainWords(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

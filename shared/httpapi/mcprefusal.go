@@ -25,19 +25,16 @@ func refusedMessageOf(p *problem) refusedMessage {
 	return refusedMessage{problem: p, JSONRPC: "2.0", Fault: fault}
 }
 
-// toolsProblem is the name of the schema of a refusedMessage.
-const toolsProblem = "ToolsProblem"
+// The names of the schemas of a refusedMessage, and of the error of a call that was read.
+const (
+	toolsProblem = "ToolsProblem"
+	toolsFault   = "ToolsFault"
+)
 
 // describeRefusedMessage adds the schema of a refusedMessage to the document, made from that of a problem, and returns a reference to it.
 func describeRefusedMessage(schemas huma.Registry) *huma.Schema {
 	whole := *schemas.SchemaFromRef(schemaPrefix + "Problem")
-	text, integer := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeInteger}
-	members := map[string]*huma.Schema{
-		"jsonrpc": {Type: huma.TypeString, Enum: []any{"2.0"}},
-		"id":      {Type: "null", Description: "The message was not read."},
-		"error": {Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"code", "message"},
-			Description: "The same as JSON-RPC has it.", Properties: map[string]*huma.Schema{"code": integer, "message": text}},
-	}
+	members := messageOfError(&huma.Schema{Type: "null", Description: "The message was not read."}, "The same as JSON-RPC has it.")
 	for name, member := range whole.Properties {
 		if members[name] == nil {
 			members[name] = member
@@ -46,4 +43,29 @@ func describeRefusedMessage(schemas huma.Registry) *huma.Schema {
 	whole.Properties, whole.Description = members, "A problem that is also an error of JSON-RPC 2.0."
 	schemas.Map()[toolsProblem] = &whole
 	return &huma.Schema{Ref: schemaPrefix + toolsProblem}
+}
+
+// describeToolsFault adds the schema of the error of a call that was read, and returns a schema of either form of refusal.
+func describeToolsFault(schemas huma.Registry, refused *huma.Schema) *huma.Schema {
+	id := &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeNumber}}, Description: "The id of the call."}
+	schemas.Map()[toolsFault] = &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"jsonrpc", "id", "error"},
+		Properties:  messageOfError(id, "The code and the text, with data where the protocol has it."),
+		Description: "An error of JSON-RPC 2.0: versions of the protocol from 2026-07-28 on have these statuses for a call that was read."}
+	return &huma.Schema{AnyOf: []*huma.Schema{refused, {Ref: schemaPrefix + toolsFault}}}
+}
+
+// messageOfError returns the members of an error of JSON-RPC.
+func messageOfError(id *huma.Schema, about string) map[string]*huma.Schema {
+	text, integer := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeInteger}
+	return map[string]*huma.Schema{
+		"jsonrpc": {Type: huma.TypeString, Enum: []any{"2.0"}},
+		"id":      id,
+		"error": {Type: huma.TypeObject, AdditionalProperties: true, Required: []string{"code", "message"},
+			Description: about, Properties: map[string]*huma.Schema{"code": integer, "message": text}},
+	}
+}
+
+// isOfTools reports whether s is the schema of a refusal of tools.
+func isOfTools(s *huma.Schema) bool {
+	return s.Ref == schemaPrefix+toolsProblem || len(s.AnyOf) > 0 && s.AnyOf[0].Ref == schemaPrefix+toolsProblem
 }

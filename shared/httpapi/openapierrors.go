@@ -50,7 +50,7 @@ func shareErrors(doc *huma.OpenAPI) {
 				delete(response.Content, "application/problem+json")
 				name = "OAuth" + name
 			}
-			if media := response.Content["application/json"]; media != nil && media.Schema.Ref == schemaPrefix+toolsProblem {
+			if media := response.Content["application/json"]; media != nil && isOfTools(media.Schema) {
 				name = "Tools" + name
 			}
 			if about, ok := errorMeanings[status]; ok {

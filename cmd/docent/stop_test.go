@@ -18,8 +18,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// stopWithin is how long docent serve may take to drain.
-const stopWithin = 10 * time.Second
+// stopWithin is after how long docent serve counts as hanging. It drains within 10 seconds, unless other processes take the processors.
+const stopWithin = time.Minute
 
 // TestServeDrainsWhenItIsTerminated ends docent serve with SIGTERM while clients put, ask and wait for their
 // answers. Running requests are answered, and afterwards everything acknowledged exists, once.

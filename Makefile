@@ -28,8 +28,8 @@ export PATH := $(CURDIR)/.cache/node/bin:$(PATH)
 
 # Not under the race detector: the stack's tests do one thing at a time, and the CDK would take minutes to build.
 TEST_INFRA = go test $(filter-out -race,$(TESTFLAGS)) ./infra
-# Nor these, which drive other processes (a browser, emulators, the SDKs) or run WebAssembly, and the built functions.
-DRIVERS := ./dashboard/... ./scripts/... ./sdk/... ./testkit/... ./shared/extract/...
+# Nor these, which drive other processes (the built functions, a browser, emulators, the SDKs) or run WebAssembly.
+DRIVERS := ./dashboard/... ./functions/... ./scripts/... ./sdk/... ./testkit/... ./shared/extract/...
 
 # These take minutes with the race detector, and do one thing after the other, so they run without it.
 LONG_WITH_RACE := TestOperationsStayBelowTheirCeilings|TestAMoveChangesNothing|FuzzNobodyReadsWhatTheyMayNot|TestHostileTextsStayInProportion|TestNothingHiddenCanBeInferred|TestRequestsOfTenMegabytes
@@ -45,22 +45,10 @@ run: bin/docent weights ## build the program and serve on 127.0.0.1:8080, data i
 	bin/docent serve --data $(DATA) --addr $(ADDR)
 
 .PHONY: test
-# Two parts run at a time, because the tests of the functions mostly wait for an emulator.
-test: moto scimtester mcpclient webhooks samlp oidcprovider node weights dashboard-modules sdk-tools clients ## run every test
-	$(MAKE) --no-print-directory -j2 test-inside test-functions test-long test-drivers
-
-.PHONY: test-inside test-functions test-long test-drivers
 # shared/app comes first, because it takes longest.
-test-inside:
-	go test $(TESTFLAGS) $(if $(filter -race,$(TESTFLAGS)),-skip '^($(LONG_WITH_RACE))$$') ./shared/app $$(comm -23 <(go list ./... | sort) <(go list ./infra ./functions/... $(DRIVERS) | sort))
-
-test-functions:
-	go test $(filter-out -race,$(TESTFLAGS)) ./functions/...
-
-test-long:
+test: moto scimtester mcpclient webhooks samlp oidcprovider node weights dashboard-modules sdk-tools clients ## run every test
+	go test $(TESTFLAGS) $(if $(filter -race,$(TESTFLAGS)),-skip '^($(LONG_WITH_RACE))$$') ./shared/app $$(comm -23 <(go list ./... | sort) <(go list ./infra $(DRIVERS) | sort))
 	$(if $(filter -race,$(TESTFLAGS)),go test $(filter-out -race,$(TESTFLAGS)) -run '^(TestAChangeHappensWithItsEventOrNotAtAll|TestEveryCallMayFail|TestReadersWhileAChangeFails|$(LONG_WITH_RACE))$$' ./shared/app ./shared/connect/confluence ./shared/connect/jira ./shared/httpapi ./shared/rst)
-
-test-drivers:
 	go test $(filter-out -race,$(TESTFLAGS)) $(DRIVERS) ./infra
 
 .PHONY: race

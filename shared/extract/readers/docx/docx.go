@@ -51,21 +51,24 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 	return r.document()
 }
 
-// readParts reads the parts to which the body refers.
+// readParts reads the parts to which the body refers. Notes are last: their paragraphs have styles and are in lists.
 func (r *reader) readParts(main string) error {
-	for kind, read := range map[string]func(string) error{
-		"styles": r.readStyles, "numbering": r.readNumbering,
-		"footnotes": func(name string) error { return r.readNotes(name, &r.footnotes) },
-		"endnotes":  func(name string) error { return r.readNotes(name, &r.endnotes) },
+	for _, part := range []struct {
+		kind string
+		read func(name string) error
+	}{
+		{"styles", r.readStyles}, {"numbering", r.readNumbering},
+		{"footnotes", func(name string) error { return r.readNotes(name, &r.footnotes) }},
+		{"endnotes", func(name string) error { return r.readNotes(name, &r.endnotes) }},
 	} {
-		name, err := r.pkg.Related(main, kind)
+		name, err := r.pkg.Related(main, part.kind)
 		if err != nil {
 			return err
 		}
 		if name == "" || !r.pkg.Has(name) {
 			continue
 		}
-		if err := read(name); err != nil {
+		if err := part.read(name); err != nil {
 			return err
 		}
 	}

@@ -151,6 +151,24 @@ func TestDocumentWithoutTextSaysSo(t *testing.T) {
 	}
 }
 
+// TestNotesAreReadAlike in each reading of a file: they have styles and lists, which are other parts.
+func TestNotesAreReadAlike(t *testing.T) {
+	t.Parallel()
+	note := func(id, content string) string { return `<w:footnote w:id="` + id + `">` + content + "</w:footnote>" }
+	file := officetest.Docx(t, "<w:p>"+run("Text")+`<w:r><w:footnoteReference w:id="2"/></w:r></w:p>`+item("2", "0", "second"), map[string]string{
+		"word/styles.xml":    officetest.XML("w:styles", styles),
+		"word/numbering.xml": officetest.XML("w:numbering", numbering),
+		"word/footnotes.xml": officetest.XML("w:footnotes", note("2", p("", "shown")+p(`<w:pStyle w:val="Intern"/>`, "secret")+item("2", "0", "first"))),
+	})
+	const want = "Text[^1]\n\n[^1]: shown 1. first\n\n2. second\n"
+	for range 20 { // the order of a map differs each time
+		doc, err := read(t, file, extract.Limits{})
+		if err != nil || len(doc.Pages) != 1 || doc.Pages[0].Markdown != want {
+			t.Fatalf("got %+v, %v, want %q", doc.Pages, err, want)
+		}
+	}
+}
+
 func TestTitle(t *testing.T) {
 	t.Parallel()
 	doc, err := read(t, officetest.Docx(t, p("", "x"), map[string]string{

@@ -3,6 +3,8 @@ package notion
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -64,6 +66,17 @@ type property struct {
 		Number  *float64 `json:"number"`
 		Boolean bool     `json:"boolean"`
 	} `json:"formula"`
+}
+
+// UnmarshalJSON reads a property. A member of another form than that of a value is left empty: in a data source it says how
+// rows are filled, and what Notion adds must not hide all that is listed with it.
+func (p *property) UnmarshalJSON(text []byte) error {
+	type members property
+	var other *json.UnmarshalTypeError
+	if err := json.Unmarshal(text, (*members)(p)); err != nil && !errors.As(err, &other) {
+		return err
+	}
+	return nil
 }
 
 type named struct {

@@ -132,7 +132,7 @@ func TestPagesAndDatabases(t *testing.T) {
 	r := read(t, notiontest.NewPage(1, "Home"), &notiontest.Object{Kind: "page", ID: notiontest.ID(2), Edited: notiontest.Day, Parent: notiontest.Below("page", notiontest.ID(1))}, row,
 		&notiontest.Object{Kind: "database", ID: notiontest.ID(10), Title: "Services", Parent: notiontest.Below("page", notiontest.ID(1))},
 		&notiontest.Object{Kind: "data_source", ID: notiontest.ID(11), Title: "Services", Markdown: "What we run.", Edited: notiontest.Day, Parent: notiontest.Below("database", notiontest.ID(10)),
-			Container: notiontest.Below("page", notiontest.ID(1)), Properties: map[string]any{"Status": map[string]any{"type": "status"}, "Tags": map[string]any{"type": "multi_select"}}})
+			Container: notiontest.Below("page", notiontest.ID(1)), Properties: notiontest.Schema()})
 	items, _, _, _, err := r.all(nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestPagesAndDatabases(t *testing.T) {
 			`{"dueDate":"2026-06-01","key":"GW-7","late":true,"note":"Short text","owner":["Ada"],"points":3,"site":"https://acme.test","status":"Done","sum":4.5,"tags":["api","edge"]}`,
 		`000000000001 "Home" "Text of Home." {}`,
 		`000000000002 "Untitled" "" {}`,
-		`000000000010#source-0c940186ab704351bb34000000000011 "Services" "What we run.\n\nFields: Status, Tags" {}`,
+		`000000000010#source-0c940186ab704351bb34000000000011 "Services" "What we run.\n\nFields: Due, Key, Late, Level, Mail, Name, Note, Owner, Phone, Points, Site, Status, Sum, Tags" {}`,
 	}
 	if strings.Join(got, "\n") != strings.ReplaceAll(strings.Join(want, "\n"), "{}", items[1].Metadata.JSON()) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -25,8 +25,8 @@ type object struct {
 	InTrash    bool                `json:"in_trash"`
 	Parent     parent              `json:"parent"`
 	Container  parent              `json:"database_parent"` // of a data source: what its database is in
-	Properties map[string]property `json:"properties"`
-	Title      texts               `json:"title"` // of a data source or database
+	Properties map[string]property `json:"properties"`      // of a data source: without values
+	Title      texts               `json:"title"`           // of a data source or database
 	About      texts               `json:"description"`
 }
 

@@ -191,11 +191,28 @@ func (o *Object) shown() map[string]any {
 		properties["Name"] = map[string]any{"id": "title", "type": "title", "title": text(o.Title)}
 		v["properties"] = properties
 	case "data_source":
+		properties["Name"] = schema("title", map[string]any{})
 		v["title"], v["description"], v["database_parent"], v["properties"] = text(o.Title), text(o.Markdown), o.Container, properties
 	case "database":
 		v["title"] = text(o.Title)
 	}
 	return v
+}
+
+// schema returns a property of a data source: how its rows are filled, in the member that has the value in a row.
+func schema(kind string, form map[string]any) map[string]any {
+	return map[string]any{"id": kind, "name": kind, "description": nil, "type": kind, kind: form}
+}
+
+// Schema returns properties of a data source, by their kinds.
+func Schema() map[string]any {
+	options := map[string]any{"options": []any{map[string]string{"id": "x", "name": "Done", "color": "green"}}}
+	all := map[string]any{"Points": schema("number", map[string]any{"format": "dollar"}), "Tags": schema("multi_select", options), "Status": schema("status", options),
+		"Level": schema("select", options), "Key": schema("unique_id", map[string]any{"prefix": "GW"}), "Sum": schema("formula", map[string]any{"expression": "1"})}
+	for name, kind := range map[string]string{"Note": "rich_text", "Owner": "people", "Late": "checkbox", "Site": "url", "Mail": "email", "Phone": "phone_number", "Due": "date"} {
+		all[name] = schema(kind, map[string]any{})
+	}
+	return all
 }
 
 func (s *Server) search(w http.ResponseWriter, q *http.Request) {

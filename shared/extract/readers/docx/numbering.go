@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"docent/shared/extract"
+	"docent/shared/extract/readers/markdown"
 	"docent/shared/extract/readers/ooxml"
 )
 
@@ -217,41 +218,24 @@ func (n *numbering) shown(l list, format level, count [maxLevels]int) string {
 	return text
 }
 
+// numeral returns a number as a format of w:numFmt writes it.
 func numeral(n int, format string) string {
 	if n < 1 || n > maxCounter {
 		return strconv.Itoa(n)
 	}
 	switch format {
-	case "lowerLetter", "upperLetter":
-		text := strings.Repeat(string(rune('a'+(n-1)%26)), min((n-1)/26+1, 5))
-		if format == "upperLetter" {
-			text = strings.ToUpper(text)
-		}
-		return text
+	case "lowerLetter":
+		return markdown.Letters(n)
+	case "upperLetter":
+		return strings.ToUpper(markdown.Letters(n))
 	case "lowerRoman":
-		return strings.ToLower(roman(n))
+		return strings.ToLower(markdown.Roman(n))
 	case "upperRoman":
-		return roman(n)
+		return markdown.Roman(n)
 	case "decimalZero":
 		if n < 10 {
 			return "0" + strconv.Itoa(n)
 		}
 	}
 	return strconv.Itoa(n)
-}
-
-func roman(n int) string {
-	var text strings.Builder
-	for _, d := range []struct {
-		value int
-		sign  string
-	}{
-		{1000, "M"}, {900, "CM"}, {500, "D"}, {400, "CD"}, {100, "C"}, {90, "XC"}, {50, "L"}, {40, "XL"}, {10, "X"},
-		{9, "IX"}, {5, "V"}, {4, "IV"}, {1, "I"},
-	} {
-		for ; n >= d.value; n -= d.value {
-			text.WriteString(d.sign)
-		}
-	}
-	return text.String()
 }

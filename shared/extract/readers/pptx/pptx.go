@@ -5,7 +5,6 @@ package pptx
 import (
 	"context"
 	"encoding/xml"
-	"fmt"
 	"io"
 	"strings"
 
@@ -264,7 +263,8 @@ func (s *slide) write(p part) error {
 		number := numbers.next(g)
 		switch {
 		case g.numbered:
-			err = s.out.Item(g.level, fmt.Sprintf("%d.", number), g.text)
+			marker, label := g.label(number)
+			err = s.out.Item(g.level, marker, label+g.text)
 		case g.bullet || bullets && !g.noBullet:
 			err = s.out.Item(g.level, "-", g.text)
 		default:

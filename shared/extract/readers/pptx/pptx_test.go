@@ -50,6 +50,11 @@ func TestRead(t *testing.T) {
 			shape("none", p("><a:buAutoNum/>", "a"), p(`lvl="1"><a:buAutoNum/>`, "b"), p(`lvl="1"><a:buAutoNum/>`, "c"), p("><a:buAutoNum/>", "d"),
 				p(`lvl="1"><a:buAutoNum/>`, "e"), p(">", "text"), p(`><a:buAutoNum startAt="5"/>`, "f"), p(`><a:buAutoNum startAt="5"/>`, "g")),
 			"1. a\n    1. b\n    2. c\n2. d\n    1. e\n\ntext\n\n5. f\n6. g\n"},
+		{"numbers are letters or Roman where the slide says so",
+			shape("none", p(`><a:buAutoNum type="alphaLcParenR"/>`, "a"), p(`><a:buAutoNum type="alphaLcParenR"/>`, "b"), p(`lvl="1"><a:buAutoNum type="romanLcPeriod"/>`, "c"),
+				p(">", "text"), p(`><a:buAutoNum type="alphaUcPeriod" startAt="27"/>`, "d"), p(">", "text"), p(`><a:buAutoNum type="romanUcParenBoth" startAt="14"/>`, "e"),
+				p(">", "text"), p(`><a:buAutoNum type="romanUcPeriod" startAt="99999999"/>`, "f"), p(">", "text"), p(`><a:buAutoNum type="arabicParenR"/>`, "g")),
+			"- a) a\n- b) b\n    - i. c\n\ntext\n\n- AA. d\n\ntext\n\n- (XIV) e\n\ntext\n\n99999999. f\n\ntext\n\n1. g\n"},
 		{"hidden shapes, groups and tables are left out, but not a hidden title, which still names the slide",
 			hide(shape("title", p(">", "Plan"))) + hide(shape("none", p(">", "secret"))) + shape("none", p(">", "x")) +
 				`<p:grpSp><p:nvGrpSpPr><p:cNvPr hidden="true"/></p:nvGrpSpPr>` + shape("none", p(">", "secret")) + "</p:grpSp>" +

@@ -14,7 +14,8 @@ import (
 type paragraph struct {
 	text                       string
 	level                      int
-	start                      int // of the numbers, if it is numbered
+	start                      int    // of the numbers, if it is numbered
+	scheme                     string // of the numbers, such as "alphaLcParenR"
 	bullet, noBullet, numbered bool
 }
 
@@ -37,6 +38,39 @@ func (c *counters) next(p paragraph) int {
 		c[p.level]++
 	}
 	return c[p.level]
+}
+
+// maxNumber of a letter or a Roman number; a hostile start value must not make it long.
+const maxNumber = 9999
+
+// label returns the marker of Markdown for a paragraph with a number, and the text for what Markdown has no marker for,
+// with a space behind it. A scheme that is not known counts by numbers.
+func (p paragraph) label(number int) (marker, text string) {
+	counted := ""
+	if number >= 1 && number <= maxNumber {
+		switch {
+		case strings.HasPrefix(p.scheme, "alphaLc"):
+			counted = markdown.Letters(number)
+		case strings.HasPrefix(p.scheme, "alphaUc"):
+			counted = strings.ToUpper(markdown.Letters(number))
+		case strings.HasPrefix(p.scheme, "romanLc"):
+			counted = strings.ToLower(markdown.Roman(number))
+		case strings.HasPrefix(p.scheme, "romanUc"):
+			counted = markdown.Roman(number)
+		}
+	}
+	if counted == "" {
+		return strconv.Itoa(number) + ".", ""
+	}
+	switch {
+	case strings.HasSuffix(p.scheme, "ParenBoth"):
+		counted = "(" + counted + ")"
+	case strings.HasSuffix(p.scheme, "ParenR"):
+		counted += ")"
+	default:
+		counted += "."
+	}
+	return "-", counted + " "
 }
 
 func plain(all []paragraph) string {
@@ -83,7 +117,7 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 				case "buChar", "buBlip":
 					p.bullet = true
 				case "buAutoNum":
-					p.numbered, p.start = true, 1
+					p.numbered, p.start, p.scheme = true, 1, ooxml.Attr(e, "type")
 					if n, err := strconv.Atoi(ooxml.Attr(e, "startAt")); err == nil {
 						p.start = n
 					}

@@ -51,6 +51,11 @@ func p(properties, text string) string {
 
 func run(text string) string { return `<w:r><w:t xml:space="preserve">` + text + `</w:t></w:r>` }
 
+// mark and code are parts of a field.
+func mark(kind string) string { return `<w:r><w:fldChar w:fldCharType="` + kind + `"/></w:r>` }
+
+func code(text string) string { return `<w:r><w:instrText>` + text + `</w:instrText></w:r>` }
+
 func item(list, level, text string) string {
 	return p(`<w:numPr><w:ilvl w:val="`+level+`"/><w:numId w:val="`+list+`"/></w:numPr>`, text)
 }
@@ -105,6 +110,9 @@ func TestRead(t *testing.T) {
 			`<w:p><w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>HYPERLINK "https://docent.test/f"</w:instrText></w:r>` +
 				`<w:r><w:fldChar w:fldCharType="separate"/></w:r>` + run("field") + `<w:r><w:fldChar w:fldCharType="end"/></w:r></w:p>`,
 			"[field](https://docent.test/f)\n"},
+		{"a field within the code of another",
+			"<w:p>" + run("Page ") + mark("begin") + code("= ") + mark("begin") + code("PAGE") + mark("end") + code("+ 1") + mark("separate") + run("8") + mark("end") + "</w:p>",
+			"Page 8\n"},
 		{"a footnote after its paragraph", "<w:p>" + run("Text") + `<w:r><w:footnoteReference w:id="2"/></w:r>` + run(" on") + "</w:p>",
 			"Text[^1] on\n\n[^1]: The note.\n"},
 		{"a text box, which is written twice in the file",

@@ -35,8 +35,8 @@ type inline struct {
 }
 
 type field struct {
-	code   strings.Builder
-	from   int // where the shown text begins
+	code   []byte // no strings.Builder, which must not be copied: the fields move as more of them begin within each other
+	from   int    // where the shown text begins
 	result bool
 }
 
@@ -260,7 +260,7 @@ func (in *inline) fieldMark(kind string) {
 			return
 		}
 		f := &in.fields[n-1]
-		code := strings.Fields(f.code.String())
+		code := strings.Fields(string(f.code))
 		in.fields = in.fields[:n-1]
 		if f.result && len(code) > 1 && code[0] == "HYPERLINK" && code[1] != `\l` {
 			in.linked(f.from, strings.Trim(code[1], `"`))
@@ -270,8 +270,8 @@ func (in *inline) fieldMark(kind string) {
 
 func (in *inline) fieldCode() error {
 	text, err := in.d.Text()
-	if n := len(in.fields); n > 0 && in.fields[n-1].code.Len() < 4096 {
-		in.fields[n-1].code.WriteString(text)
+	if n := len(in.fields); n > 0 && len(in.fields[n-1].code) < 4096 {
+		in.fields[n-1].code = append(in.fields[n-1].code, text...)
 	}
 	return err
 }

@@ -113,6 +113,10 @@ func TestRead(t *testing.T) {
 		{"a field within the code of another",
 			"<w:p>" + run("Page ") + mark("begin") + code("= ") + mark("begin") + code("PAGE") + mark("end") + code("+ 1") + mark("separate") + run("8") + mark("end") + "</w:p>",
 			"Page 8\n"},
+		{"the value of a field within the code of another, which is not shown",
+			"<w:p>" + run("Dear ") + mark("begin") + code(`IF `) + mark("begin") + code("MERGEFIELD sex") + mark("separate") + run("f") + mark("end") + code(`= "f" "Ms" "Mr"`) +
+				mark("separate") + run("Ms ") + mark("begin") + code("MERGEFIELD name") + mark("separate") + run("Lovelace") + mark("end") + mark("end") + run(",") + "</w:p>",
+			"Dear Ms Lovelace,\n"},
 		{"a footnote after its paragraph", "<w:p>" + run("Text") + `<w:r><w:footnoteReference w:id="2"/></w:r>` + run(" on") + "</w:p>",
 			"Text[^1] on\n\n[^1]: The note.\n"},
 		{"a text box, which is written twice in the file",

@@ -2,6 +2,7 @@ package docx
 
 import (
 	"encoding/xml"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -184,7 +185,7 @@ func (in *inline) alternatives() error {
 
 func (in *inline) characters() error {
 	text, err := in.d.Text()
-	if len(in.fields) == 0 || in.fields[len(in.fields)-1].result {
+	if !slices.ContainsFunc(in.fields, func(f field) bool { return !f.result }) { // else it is in the code of one
 		in.text = append(in.text, text...)
 	}
 	if err == nil {

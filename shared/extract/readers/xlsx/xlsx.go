@@ -94,19 +94,13 @@ func (b *workbook) open(pages int) error {
 	if err := b.list(main, relations, pages); err != nil {
 		return err
 	}
-	for _, r := range relations {
-		if r.External || !b.pkg.Has(r.Target) {
-			continue
-		}
-		switch r.Type {
-		case "sharedStrings":
-			if b.strings == nil {
-				err = b.readStrings(r.Target)
-			}
-		case "styles":
-			if b.formats == nil {
-				err = b.readStyles(r.Target)
-			}
+	for _, part := range []struct {
+		kind string
+		read func(name string) error
+	}{{"sharedStrings", b.readStrings}, {"styles", b.readStyles}} {
+		name, err := b.pkg.Related(main, part.kind)
+		if err == nil && name != "" && b.pkg.Has(name) {
+			err = part.read(name)
 		}
 		if err != nil {
 			return err

@@ -116,3 +116,19 @@ func TestYearsCountFrom1904WhereTheWorkbookSaysSo(t *testing.T) {
 		t.Errorf("%+v, %v", doc, err)
 	}
 }
+
+// TestSeveralListsOfStrings, which no program writes: the first one is read, each time.
+func TestSeveralListsOfStrings(t *testing.T) {
+	t.Parallel()
+	file := officetest.Xlsx(t, row("1", `<c r="A1" t="s"><v>0</v></c>`), "", map[string]string{
+		"xl/_rels/workbook.xml.rels": officetest.Relations("a worksheet worksheets/sheet1.xml", "c sharedStrings second.xml", "b sharedStrings first.xml"),
+		"xl/first.xml":               officetest.XML("sst", "<si><t>first</t></si>"),
+		"xl/second.xml":              officetest.XML("sst", "<si><t>second</t></si>"),
+	})
+	for range 20 { // the order of a map differs each time
+		doc, err := read(file, extract.Limits{})
+		if err != nil || len(doc.Pages) != 1 || doc.Pages[0].Markdown != "# Costs\n\nfirst\n" {
+			t.Fatalf("%+v, %v", doc, err)
+		}
+	}
+}

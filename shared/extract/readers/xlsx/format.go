@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// format is how a cell shows a number. The zero value is General.
+// format is how a section of a code shows a number. The zero value is General.
 type format struct {
 	kind           kind
-	whole          int // digits before the point, with zeros in front
+	noZero         bool // zero has no digits
+	whole          int  // digits before the point, with zeros in front
 	decimals       int
 	grouped        bool
 	divisor        float64 // of a format in thousands
@@ -23,6 +24,8 @@ type kind int
 
 const (
 	general kind = iota
+	worded       // General with a text around it
+	literal      // a text without the number
 	decimal
 	percent
 	scientific
@@ -31,20 +34,18 @@ const (
 
 const maxDecimals = 15
 
-// parseFormat reads the first section of a format's code, which is for positive numbers. Colors and conditions, which say
-// nothing in text, are left out; days are shown as ISO 8601 has them.
+// parseFormat reads a section of a format's code. Colors, which say nothing in text, are left out; days are shown as ISO 8601
+// has them.
 func parseFormat(code string) format {
 	f := format{divisor: 1}
 	var pattern, before, after strings.Builder
-	literal := &before // after the first digit it is after
+	texts := &before // after the first digit it is after
 	add := func(text string) {
-		literal.WriteString(text)
+		texts.WriteString(text)
 		pattern.WriteByte('"')
 	}
 	for i := 0; i < len(code); i++ {
 		switch c := code[i]; c {
-		case ';':
-			i = len(code)
 		case '"':
 			end := strings.IndexByte(code[i+1:], '"')
 			if end < 0 {
@@ -73,27 +74,41 @@ func parseFormat(code string) format {
 				pattern.WriteString(lower)
 			}
 			i += end
-		case '0', '#', '?':
-			literal = &after
+		case '0', '#', '?', '@':
+			texts = &after
 			pattern.WriteByte(c)
 		default:
+			if len(code)-i >= len(generalCode) && strings.EqualFold(code[i:i+len(generalCode)], generalCode) {
+				texts = &after
+				pattern.WriteString(generalCode)
+				i += len(generalCode) - 1
+				continue
+			}
 			if strings.IndexByte("$-+() ", c) >= 0 || c >= 0x80 {
-				literal.WriteByte(c)
+				texts.WriteByte(c)
 			}
 			pattern.WriteByte(c)
 		}
 	}
 	f.classify(strings.ToLower(pattern.String()))
-	f.prefix, f.suffix = strings.TrimLeft(before.String(), " ("), strings.TrimRight(after.String(), " )")
+	f.prefix, f.suffix = strings.TrimLeft(before.String(), " "), strings.TrimRight(after.String(), " ")
 	return f
 }
+
+const generalCode = "general"
 
 // classify reads a pattern without its literal texts.
 func (f *format) classify(pattern string) {
 	digits := strings.ContainsAny(pattern, "0#?")
 	switch {
-	case pattern == "" || strings.Contains(pattern, "general") || pattern == "@":
+	case strings.Contains(pattern, generalCode):
+		f.kind = worded
+		return
+	case pattern == "" || strings.Contains(pattern, "@"):
 		f.kind = general
+		return
+	case !strings.ContainsAny(pattern, "0#?abcdefghijklmnopqrstuvwxyz"):
+		f.kind = literal
 		return
 	case strings.Contains(pattern, "e+") || strings.Contains(pattern, "e-"):
 		f.kind = scientific
@@ -114,6 +129,7 @@ func (f *format) classify(pattern string) {
 	}
 	f.decimals = min(f.decimals, maxDecimals)
 	f.whole = min(strings.Count(whole, "0"), maxDecimals)
+	f.noZero = !strings.Contains(pattern, "0")
 	last := strings.LastIndexAny(pattern, "0#?")
 	f.grouped = strings.Contains(strings.TrimRight(whole, ",% "), ",")
 	for _, c := range pattern[last+1:] {
@@ -139,6 +155,10 @@ func (f format) text(n float64, is1904 bool) string {
 		return ""
 	}
 	switch f.kind {
+	case worded:
+		return f.framed(n, short(n), "")
+	case literal:
+		return f.prefix + f.suffix
 	case decimal:
 		return f.framed(n, fixed(n/f.divisor, f.decimals, f.grouped), "")
 	case percent:
@@ -160,6 +180,9 @@ func (f format) framed(n float64, text, sign string) string {
 	}
 	digits, _, _ := strings.Cut(text, ".")
 	text = strings.Repeat("0", max(0, f.whole-len(digits))) + text
+	if f.noZero && strings.Trim(text, "0.,") == "" {
+		minus, text = "", ""
+	}
 	return minus + f.prefix + text + sign + f.suffix
 }
 

@@ -173,21 +173,25 @@ func (g *grid) value(d *ooxml.Decoder, c xml.StartElement) (text string, isNumbe
 	if err != nil {
 		return "", false, err
 	}
+	var f cellFormat
+	if s, err := strconv.Atoi(ooxml.Attr(c, "s")); err == nil && s >= 0 && s < len(g.formats) {
+		f = g.formats[s]
+	}
 	switch ooxml.Attr(c, "t") {
 	case "s":
 		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n >= 0 && n < len(g.strings) {
-			return g.strings[n], false, nil
+			return f.string(g.strings[n]), false, nil
 		}
 		return "", false, nil
 	case "inlineStr":
-		return inline, false, nil
+		return f.string(inline), false, nil
 	case "b":
 		if value == "1" {
 			return "TRUE", false, nil
 		}
 		return "FALSE", false, nil
 	case "str":
-		return unescaped(value), false, nil
+		return f.string(unescaped(value)), false, nil
 	case "e", "d":
 		return value, false, nil
 	}
@@ -195,11 +199,7 @@ func (g *grid) value(d *ooxml.Decoder, c xml.StartElement) (text string, isNumbe
 	if err != nil {
 		return value, false, nil //nolint:nilerr // a cell that is no number shows what it has
 	}
-	var f format
-	if s, err := strconv.Atoi(ooxml.Attr(c, "s")); err == nil && s >= 0 && s < len(g.formats) {
-		f = g.formats[s]
-	}
-	return f.text(n, g.is1904), true, nil
+	return f.number(n, g.is1904), true, nil
 }
 
 // repeatMerged writes the value of merged cells into each row that they span and that has other cells. It goes through

@@ -31,7 +31,7 @@ func (b *workbook) readStyles(name string) error {
 	}
 	defer d.Close()
 	codes := map[int]string{}
-	parsed := map[string]format{}
+	parsed := map[string]cellFormat{}
 	return d.Each(func(xml.StartElement) error {
 		return d.Each(func(e xml.StartElement) error {
 			switch e.Name.Local {
@@ -52,7 +52,7 @@ func (b *workbook) readStyles(name string) error {
 					}
 					f, known := parsed[code]
 					if !known {
-						f = parseFormat(code)
+						f = parseCode(code)
 						parsed[code] = f
 					}
 					if b.formats = append(b.formats, f); len(b.formats) > maxStyles {

@@ -25,7 +25,7 @@ import (
 type workbook struct {
 	pkg     *ooxml.Package
 	strings []string
-	formats []format // by the number of a cell's style
+	formats []cellFormat // by the number of a cell's style
 	is1904  bool
 	sheets  []sheet
 	budget  *markdown.Budget

@@ -1,0 +1,160 @@
+package xlsx
+
+import (
+	"strconv"
+	"strings"
+)
+
+// cellFormat is a format's code: how cells show their values. The zero value is General.
+type cellFormat struct {
+	numbers []section
+	text    *textFormat // nil: a text is shown as it is
+}
+
+// section is a section of a code for numbers.
+type section struct {
+	format
+	condition
+	negative bool // only negative numbers have it, whose sign it shows itself
+}
+
+// condition says which numbers a section is for: those that an operator compares with a limit. Without one it is for all.
+type condition struct {
+	operator string
+	limit    float64
+}
+
+// textFormat is the section of a code for texts.
+type textFormat struct {
+	prefix, suffix string
+	without        bool // it does not show the text itself
+}
+
+// maxSections of a code: for positive numbers, negative ones, zero, and texts.
+const maxSections = 4
+
+// parseCode reads a format's code.
+func parseCode(code string) cellFormat {
+	var c cellFormat
+	parts := sectionsOf(code)
+	if last := len(parts) - 1; last == maxSections-1 || isOfText(parts[last]) {
+		f := parseFormat(parts[last])
+		c.text = &textFormat{f.prefix, f.suffix, !isOfText(parts[last])}
+		parts = parts[:last]
+	}
+	for i, part := range parts {
+		s := section{format: parseFormat(part), condition: conditionOf(part)}
+		switch {
+		case part == "" && len(parts) > 1:
+			s.kind = literal // it shows nothing
+		case s.kind == literal && s.prefix+s.suffix == "" && len(parts) == 1:
+			s.kind = general // a damaged code hides no number
+		}
+		switch first := append(c.numbers, s)[0].condition; {
+		case s.operator != "":
+		case i == 0 && len(parts) > 1:
+			s.condition = condition{map[bool]string{true: ">=", false: ">"}[len(parts) == 2], 0}
+		case i == 1 && (first == condition{">=", 0} || first == condition{">", 0}):
+			s.condition = condition{"<", 0}
+		}
+		if s.negative = s.operator == "<" && s.limit <= 0 || s.operator == "<=" && s.limit < 0; !s.negative { // else brackets are its sign
+			s.prefix, s.suffix = strings.TrimLeft(s.prefix, " ("), strings.TrimRight(s.suffix, " )")
+		}
+		c.numbers = append(c.numbers, s)
+	}
+	return c
+}
+
+// sectionsOf returns the sections of a code, one at least.
+func sectionsOf(code string) []string {
+	var parts []string
+	from, inText, inBrackets := 0, false, false
+	for i := 0; i < len(code) && len(parts) < maxSections-1; i++ {
+		switch c := code[i]; {
+		case c == '"' && !inBrackets:
+			inText = !inText
+		case inText:
+		case c == '[' || c == ']':
+			inBrackets = c == '['
+		case inBrackets:
+		case c == '\\' || c == '_' || c == '*':
+			i++
+		case c == ';':
+			parts, from = append(parts, code[from:i]), i+1
+		}
+	}
+	return append(parts, code[from:])
+}
+
+// isOfText reports whether a section is for texts.
+func isOfText(part string) bool {
+	return strings.Contains(part, "@") && !strings.ContainsAny(part, "0#?")
+}
+
+// conditionOf returns the condition that a section begins with, such as [>=1000], or none.
+func conditionOf(part string) condition {
+	for from := strings.IndexByte(part, '['); from >= 0; from = strings.IndexByte(part, '[') {
+		var inside string
+		inside, part, _ = strings.Cut(part[from+1:], "]")
+		number := strings.TrimLeft(inside, "<>=")
+		limit, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if operator := inside[:len(inside)-len(number)]; err == nil && operator != "" {
+			return condition{operator, limit}
+		}
+	}
+	return condition{}
+}
+
+func (c condition) holds(n float64) bool {
+	switch c.operator {
+	case "<":
+		return n < c.limit
+	case "<=":
+		return n <= c.limit
+	case ">":
+		return n > c.limit
+	case ">=":
+		return n >= c.limit
+	case "=":
+		return n == c.limit
+	case "<>":
+		return n != c.limit
+	}
+	return true
+}
+
+// number returns how the cell shows n. A negative number keeps its sign if only a color would tell it from a positive one.
+func (c cellFormat) number(n float64, is1904 bool) string {
+	i := 0
+	for i < len(c.numbers) && !c.numbers[i].holds(n) {
+		i++
+	}
+	if i == len(c.numbers) {
+		return format{}.text(n, is1904)
+	}
+	s := c.numbers[i]
+	if !s.negative || !s.isFramed() {
+		return s.format.text(n, is1904)
+	}
+	text := s.format.text(-n, is1904)
+	if first := c.numbers[0]; text != "" && i > 0 && s.prefix == first.prefix && s.suffix == first.suffix {
+		return "-" + text
+	}
+	return text
+}
+
+// isFramed reports whether a number, if it is shown at all, has the texts of f around it.
+func (f format) isFramed() bool {
+	return f.kind == decimal || f.kind == percent || f.kind == worded || f.kind == literal
+}
+
+// string returns how the cell shows a text.
+func (c cellFormat) string(text string) string {
+	switch {
+	case c.text == nil || text == "":
+		return text
+	case c.text.without:
+		text = ""
+	}
+	return c.text.prefix + text + c.text.suffix
+}

@@ -2,6 +2,7 @@ package xlsx
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -198,11 +199,16 @@ func short(n float64) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
+// fixed returns n with a number of decimals, rounded as Excel does: from its 15 digits, halves away from zero.
 func fixed(n float64, decimals int, grouped bool) string {
 	if math.Abs(n) >= 1e21 {
 		return short(n)
 	}
-	text := strconv.FormatFloat(n, 'f', decimals, 64)
+	digits, ok := new(big.Rat).SetString(strconv.FormatFloat(n, 'e', 14, 64))
+	if !ok {
+		return short(n)
+	}
+	text := digits.FloatString(decimals)
 	if !grouped {
 		return text
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -84,11 +85,18 @@ func (p *Protocol) discover(ctx context.Context, at signon.Party) (*oidc.Provide
 	if err != nil {
 		return nil, nil, fail(signon.ProviderDown, "read the configuration of %s: %w", c.Issuer, err)
 	}
+	var more struct {
+		Keys string `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&more); err != nil {
+		return nil, nil, fail(signon.ProviderDown, "read the configuration of %s: %w", c.Issuer, err)
+	}
 	endpoint := provider.Endpoint()
-	for _, address := range []string{endpoint.AuthURL, endpoint.TokenURL} {
+	for _, address := range []string{endpoint.AuthURL, endpoint.TokenURL, more.Keys} {
+		// Without TLS, others on the way would read the secret, or sign tokens by keys of their own.
 		u, err := url.Parse(address)
-		if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return nil, nil, fail(signon.ProviderDown, "the configuration of %s lacks an address", c.Issuer)
+		if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !strings.HasPrefix(c.Issuer, "http:")) {
+			return nil, nil, fail(signon.ProviderDown, "the configuration of %s lacks an address, or has one without TLS", c.Issuer)
 		}
 	}
 	return provider, &oauth2.Config{ClientID: c.ClientID, ClientSecret: at.Secret, Endpoint: endpoint, RedirectURL: at.Callback,

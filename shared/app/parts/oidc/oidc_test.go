@@ -216,3 +216,32 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestAddressesWithoutTLSAreNotUsed: a provider whose issuer has TLS sends its keys, and gets the secret, by TLS.
+func TestAddressesWithoutTLSAreNotUsed(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]signon.Reason{
+		"": "", "authorization_endpoint": signon.ProviderDown, "token_endpoint": signon.ProviderDown, "jwks_uri": signon.ProviderDown,
+	} {
+		t.Run("plain "+name, func(t *testing.T) {
+			t.Parallel()
+			var idp *httptest.Server
+			idp = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				configuration := map[string]string{"issuer": idp.URL, "authorization_endpoint": idp.URL + "/authorize", "token_endpoint": idp.URL + "/token", "jwks_uri": idp.URL + "/keys"}
+				if at, ok := configuration[name]; ok {
+					configuration[name] = "http:" + strings.TrimPrefix(at, "https:")
+				}
+				w.Header().Set("Content-Type", "application/json")
+				_ = json.NewEncoder(w).Encode(configuration)
+			}))
+			t.Cleanup(idp.Close)
+			at := signon.Party{Now: noon}
+			at.Settings.OIDC = &signon.Client{Issuer: idp.URL, ClientID: "docent"}
+			anywhere := fetch.NewReaching(nil, func(netip.AddrPort) bool { return true }, idp.Certificate())
+			_, err := oidc.With(anywhere).Begin(t.Context(), at, &signon.Request{}, "state")
+			if got := reason(t, err); got != want {
+				t.Errorf("%q, want %q: %v", got, want, err)
+			}
+		})
+	}
+}

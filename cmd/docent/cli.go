@@ -135,7 +135,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return exitOK
 	}
 	if err == nil {
-		err = emptyList(chosen)
+		err = emptyValue(chosen)
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(errOut, "docent: %v\nRun \"%s --help\" for help.\n", err, helped(chosen, err))
@@ -181,24 +181,33 @@ func printHelp(o kong.HelpOptions, of *kong.Context) error {
 	return errors.Join(err, printed)
 }
 
-// emptyList returns an error for a list flag with an empty value, as from an unset shell variable. It must not count as
-// absent: without the flag many commands do more, not less. The flag's tag "without" says what they do then.
-func emptyList(chosen *kong.Context) error {
+// emptyValue returns an error for an argument, a list flag, or a flag with the tag "without" whose value is empty, as from an unset shell
+// variable. It must not count as absent, nor "" as the current folder: many commands do more then, not less. The tag says what they do
+// without the flag.
+func emptyValue(chosen *kong.Context) error {
 	for _, p := range chosen.Path {
-		f := p.Flag
-		if f == nil || f.Target.Kind() != reflect.Slice {
-			continue
-		}
-		empty := f.Target.Len() == 0
-		for i := range f.Target.Len() {
-			empty = empty || f.Target.Index(i).IsZero()
-		}
-		switch without := f.Tag.Get("without"); {
-		case empty && without != "":
-			return fmt.Errorf("--%s is empty; leave it out for %s", f.Name, without)
-		case empty:
+		switch f := p.Flag; {
+		case p.Positional != nil && isEmpty(p.Positional.Target):
+			return fmt.Errorf("<%s> is empty", p.Positional.Name)
+		case f == nil, f.Target.Kind() != reflect.Slice && !f.Tag.Has("without"), !isEmpty(f.Target):
+		case f.Tag.Has("without"):
+			return fmt.Errorf("--%s is empty; leave it out for %s", f.Name, f.Tag.Get("without"))
+		default:
 			return fmt.Errorf("--%s is empty", f.Name)
 		}
 	}
 	return nil
+}
+
+// isEmpty reports whether a text, or an element of a list, is empty, or the list has none.
+func isEmpty(v reflect.Value) bool {
+	if v.Kind() != reflect.Slice {
+		return v.IsZero()
+	}
+	for i := range v.Len() {
+		if v.Index(i).IsZero() {
+			return true
+		}
+	}
+	return v.Len() == 0
 }

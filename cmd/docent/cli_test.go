@@ -65,13 +65,22 @@ func TestHelpAndMistakes(t *testing.T) {
 	}
 }
 
-func TestAListThatIsGivenIsNotEmpty(t *testing.T) {
+func TestAValueThatIsGivenIsNotEmpty(t *testing.T) {
 	t.Parallel()
 	key := []string{"key", "create", "--team", "t", "--kind", "team", "--name", "n"}
 	for want, args := range map[string][]string{
 		"--scope is empty; leave it out for all scopes":             append(key[:8:8], "--scope", ""),
 		"--data-source is empty; leave it out for all data sources": append(key[:8:8], "--data-source="),
 		"--access-user is empty\n":                                  {"put", "--key", "k", "--collection", "c", "--access-user", "", "docs"},
+		"<path> is empty\n":                                         {"put", "--key", "k", "--collection", "c", ""},
+		"docent: <path> is empty":                                   {"put", "--key", "k", "--collection", "c", "docs", ""},
+		"<url> is empty\n":                                          {"get", "--key", "k", ""},
+		"<id> is empty\n":                                           {"source", "remove", "--key", "k", ""},
+		"docent: <id> is empty":                                     {"source", "sync", ""},
+		"--as is empty; leave it out for the rights of the key":     {"ask", "--key", "k", "--as", "", "why"},
+		"--as is empty; leave it out for the rights of the key\nRun \"docent search": {"search", "--key", "k", "--as=", "why"},
+		"--team is empty; leave it out for every team":                               {"index", "rebuild", "--team", ""},
+		"--base-uri is empty; leave it out for file: URIs":                           {"put", "--key", "k", "--collection", "c", "--base-uri", "", "docs"},
 	} {
 		if status, out, errOut := docent(t, args...); status != 2 || out != "" || !strings.Contains(errOut, want) {
 			t.Errorf("%q: status %d, output %q, errors %q", args, status, out, errOut)

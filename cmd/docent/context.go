@@ -16,7 +16,7 @@ type findFlags struct {
 	serverFlags
 	FilterFlag
 	Instruction string `placeholder:"TEXT" help:"Affects ranking only, not what is searched."`
-	As          string `placeholder:"USER" help:"Search as this user, by userName or id, with a team key that may act for people."`
+	As          string `placeholder:"USER" without:"the rights of the key" help:"Search as this user, by userName or id, with a team key that may act for people."`
 	JSON        bool   `name:"json" help:"Print the reply as the API's JSON object."`
 }
 

@@ -15,7 +15,7 @@ import (
 type evalCmd struct {
 	File string `arg:"" type:"existingfile" help:"JSON Lines of questions."`
 	serverFlags
-	Collection  string `placeholder:"ID" help:"Use only this collection, and check that it contains the expected documents."`
+	Collection  string `placeholder:"ID" without:"everything that the key may read" help:"Use only this collection, and check that it contains the expected documents."`
 	SearchAlone bool   `help:"Measure the search alone, without answers."`
 	Parallel    int    `default:"4" placeholder:"N" help:"Questions at the same time, 1 to 32 (default ${default})."`
 	Compare     string `type:"existingfile" placeholder:"FILE" help:"Show the differences from an earlier report that --json wrote."`

@@ -18,7 +18,7 @@ import (
 // indexFlags name the indexes that a command works on.
 type indexFlags struct {
 	installationFlags
-	Team string `placeholder:"ID" help:"Only this team (default: every team)."`
+	Team string `placeholder:"ID" without:"every team" help:"Only this team (default: every team)."`
 }
 
 // open runs do on the installation; local is nil on AWS.

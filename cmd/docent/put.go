@@ -46,7 +46,7 @@ type putCmd struct {
 	AccessUser       []string          `placeholder:"USER" sep:"none" help:"Who may read the documents, by userName or id; repeat it for several."`
 	AccessGroup      []string          `placeholder:"GROUP" sep:"none" help:"Which groups may read the documents, by displayName, externalId or id; repeat it for several."`
 	CollectionAccess bool              `help:"Remove the access of documents for which neither these flags nor front matter name readers: then everyone who may read the collection can read them."`
-	BaseURI          string            `name:"base-uri" placeholder:"URI" help:"A file's URI is this and its path below the given folder (default: the file: URI of its absolute path)."`
+	BaseURI          string            `name:"base-uri" placeholder:"URI" without:"file: URIs" help:"A file's URI is this and its path below the given folder (default: the file: URI of its absolute path)."`
 	Parallel         int               `default:"8" placeholder:"N" help:"Files sent at a time, 1 to 64 (default ${default})."`
 	Delete           bool              `help:"Remove documents of the collection whose URI is below a given folder and whose file is gone. Does not ask for confirmation."`
 	DryRun           bool              `help:"Show what would be done, and do nothing."`

@@ -17,8 +17,8 @@ import (
 // signinFlags name the user to sign in, and the server.
 type signinFlags struct {
 	installationFlags
-	Team   string `placeholder:"ID" help:"The team (default: the only one). On this machine it is checked when the link is used."`
-	User   string `placeholder:"USERNAME" help:"The user, on AWS only (default: the team's first admin)."`
+	Team   string `placeholder:"ID" without:"the only team" help:"The team (default: the only one). On this machine it is checked when the link is used."`
+	User   string `placeholder:"USERNAME" without:"the team's first admin" help:"The user, on AWS only (default: the team's first admin)."`
 	Server string `default:"${server}" env:"DOCENT_SERVER" placeholder:"URL" help:"Address of the API, ending in /v1 (default ${default}; on AWS: the stack's)."`
 }
 

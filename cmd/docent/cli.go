@@ -148,7 +148,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	case isStopped(ctx, err):
 		_, _ = fmt.Fprintln(errOut, "docent: stopped before it was done")
 	case !errors.Is(err, errReported):
-		_, _ = fmt.Fprintf(errOut, "docent: %s\n", explain(err, time.Now()))
+		_, _ = fmt.Fprintf(errOut, "docent: %s\n", explain(err, time.Now(), chosen.Selected().FullPath()))
 	}
 	return exitFailed
 }

@@ -4,37 +4,37 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"docent/client"
 	"docent/shared/apierr"
 )
 
-// explain returns err as text for a person: the detail of a refusal, and what to do about a refused key or a
-// used-up quota.
-func explain(err error, now time.Time) string {
+// explain returns err, of command, as text for a person: the detail of a refusal, in the words that were typed, and what to do about a
+// refused key or a used-up quota.
+func explain(err error, now time.Time, command string) string {
 	var refused *client.Error
-	if errors.As(err, &refused) {
-		switch refused.Status {
-		case http.StatusUnauthorized:
-			return err.Error() + "\nCheck --key or DOCENT_API_KEY."
-		case http.StatusTooManyRequests:
-			if hint := resets(refused, now); hint != "" {
-				return err.Error() + "\n" + hint
-			}
-		}
-		return err.Error()
-	}
 	var rule *apierr.Error
-	if errors.As(err, &rule) && rule.Kind != apierr.Internal {
-		known := []string{rule.Code}
-		for _, f := range rule.Fields {
-			known = append(known, f.Pointer)
-		}
-		return fmt.Sprintf("%s (%s)", rule.Detail, strings.Join(known, ", "))
+	switch {
+	case errors.As(err, &refused):
+		return inTypedWords(err, command) + advice(refused, now)
+	case errors.As(err, &rule) && rule.Kind != apierr.Internal:
+		return inTypedWords(err, command)
 	}
 	return err.Error()
+}
+
+// advice returns a line on what to do about a refusal, or "".
+func advice(e *client.Error, now time.Time) string {
+	switch {
+	case e.Status == http.StatusUnauthorized:
+		return "\nCheck --key or DOCENT_API_KEY."
+	case e.Status == http.StatusTooManyRequests && resets(e, now) != "":
+		return "\n" + resets(e, now)
+	case e.Code == apierr.CodeActingNotAllowed:
+		return "\nLeave --as out, or use a team key that may act for people."
+	}
+	return ""
 }
 
 // resets says when a used-up quota resets, or returns "" if the server did not say, or refused for the requests per second.

@@ -14,7 +14,7 @@ func TestOnlyADailyQuotaResetsWithTheDay(t *testing.T) {
 		"quota-exceeded": "No. (quota-exceeded)\nThe daily quota resets at 2026-11-25 14:00 UTC, in 2 h 0 min.",
 		"rate-exceeded":  "No. (rate-exceeded)",
 	} {
-		if got := explain(&client.Error{Status: 429, Code: code, Detail: "No.", RetryAfter: 2 * time.Hour}, now); got != want {
+		if got := explain(&client.Error{Status: 429, Code: code, Detail: "No.", RetryAfter: 2 * time.Hour}, now, "docent ask"); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

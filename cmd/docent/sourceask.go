@@ -87,7 +87,7 @@ func (c *sourceAddCmd) asking(ctx context.Context, con *console, api *client.Cli
 		if !ok || asked == maxAsked {
 			return d, err
 		}
-		if err := printf(con.err, "docent: %s\n", explain(err, con.now())); err != nil {
+		if err := printf(con.err, "docent: %s\n", explain(c.flags.explained(p, nil, err), con.now(), "docent source add")); err != nil {
 			return client.DataSource{}, err
 		}
 		if err := askSetting(con, wrong, s.Settings); err != nil {

@@ -23,3 +23,12 @@ func EntriesOf(a Answer) map[string][]string {
 	}
 	return entries
 }
+
+// Gaps groups answers as Service.Unanswered does.
+func Gaps(answers ...Answer) []*Gap {
+	g := grouping{with: map[string][]int{}}
+	for _, a := range answers {
+		g.add(a)
+	}
+	return sorted(g.gaps)
+}

@@ -2,7 +2,9 @@ package answer_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -219,5 +221,27 @@ func TestUnansweredQuestionsAreGroupedByAlikeWording(t *testing.T) {
 	}
 	if later, _, err := h.Unanswered(t.Context(), acme, teamKey, h.clock.Now()); err != nil || len(later) != 0 {
 		t.Errorf("%d gaps since now, %v", len(later), err)
+	}
+}
+
+// TestThousandsOfLongQuestionsAreGroupedSoon: a request for the gaps of a team whose questions are all long and different took
+// a quarter of an hour of a processor.
+func TestThousandsOfLongQuestionsAreGroupedSoon(t *testing.T) {
+	t.Parallel()
+	answers := make([]answer.Answer, 500)
+	letters := strings.NewReplacer("0", "g", "1", "h", "2", "i", "3", "j", "4", "k", "5", "l", "6", "m", "7", "n", "8", "o", "9", "p")
+	for i := range answers {
+		var question strings.Builder
+		for n := 0; question.Len() < answer.MaxQuestion-20; n++ {
+			question.WriteString(letters.Replace(fmt.Sprintf("%x ", 7919*(1500*i+n)+13)))
+		}
+		answers[i] = answer.Answer{QuestionID: strconv.Itoa(i), State: answer.Complete, Fields: answer.Fields{Question: question.String()}}
+	}
+	began := time.Now()
+	if gaps := answer.Gaps(answers...); len(gaps) != len(answers) {
+		t.Errorf("%d gaps, want %d", len(gaps), len(answers))
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("grouping took %s", took)
 	}
 }

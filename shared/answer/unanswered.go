@@ -14,6 +14,7 @@ import (
 const (
 	maxGapQuestions = 2000 // that are read
 	maxGapIDs       = 10   // of one Gap
+	maxGapWording   = 1000 // bytes of a question that are compared, its first ones
 	alike           = 0.5  // share of common terms from which two questions have alike wording
 )
 
@@ -26,8 +27,6 @@ type Gap struct {
 	LastAsked time.Time
 	IDs       []string // of the newest questions, newest first
 	Comments  []string // of readers who rated down, newest first
-
-	terms map[string]bool // of the newest question
 }
 
 // Count returns the number of questions in the group.
@@ -37,6 +36,7 @@ func (g Gap) Count() int { return g.NotFound + g.Failed + g.RatedDown }
 // were rated down, the largest first. It looks at the newest 2,000 questions that the asker may
 // read; all reports whether these were all.
 func (s *Service) Unanswered(ctx context.Context, teamID string, asker Asker, since time.Time) (gaps []*Gap, all bool, _ error) {
+	g := grouping{with: map[string][]int{}}
 	w := table.Window{Limit: 100} // nothing of an answer is shown, only whether there was one
 	for read := 0; read < maxGapQuestions; {
 		slice, err := s.listStored(ctx, teamID, asker, w)
@@ -45,73 +45,85 @@ func (s *Service) Unanswered(ctx context.Context, teamID string, asker Asker, si
 		}
 		for _, e := range slice.Entries {
 			if e.Value.AskedAt.Before(since) {
-				return sorted(gaps), true, nil
+				return sorted(g.gaps), true, nil
 			}
-			gaps = addGap(gaps, e.Value)
+			g.add(e.Value)
 		}
 		if !slice.Next {
-			return sorted(gaps), true, nil
+			return sorted(g.gaps), true, nil
 		}
 		read += w.Limit
 		w.After = slice.Last
 	}
-	return sorted(gaps), false, nil
+	return sorted(g.gaps), false, nil
 }
 
-// addGap adds a to the group of alike wording, if it was not answered well.
-func addGap(gaps []*Gap, a Answer) []*Gap {
+// grouping groups questions by their wording. It finds the groups that a question has terms in common with by these terms:
+// to compare each of thousands of questions with each group would take long.
+type grouping struct {
+	gaps  []*Gap
+	terms []int            // by group: how many terms its newest question has
+	with  map[string][]int // by term: the groups whose newest question has it
+}
+
+// add adds a to the group of alike wording, if it was not answered well.
+func (g *grouping) add(a Answer) {
 	down := a.Feedback != nil && a.Feedback.Rating == Down
 	if a.State == Processing || a.State == Complete && len(a.References) > 0 && !down {
-		return gaps
+		return
 	}
 	terms := termsOf(a.Question)
-	i := slices.IndexFunc(gaps, func(g *Gap) bool { return areAlike(g.terms, terms) })
+	i := g.alike(terms)
 	if i < 0 {
-		i = len(gaps)
-		gaps = append(gaps, &Gap{Question: a.Question, LastAsked: a.AskedAt, terms: terms})
+		i = len(g.gaps)
+		g.gaps, g.terms = append(g.gaps, &Gap{Question: a.Question, LastAsked: a.AskedAt}), append(g.terms, len(terms))
+		for _, term := range terms {
+			g.with[term] = append(g.with[term], i)
+		}
 	}
-	g := gaps[i]
+	gap := g.gaps[i]
 	switch {
 	case down:
-		g.RatedDown++
-		if a.Feedback.Comment != "" && len(g.Comments) < maxGapIDs {
-			g.Comments = append(g.Comments, a.Feedback.Comment)
+		gap.RatedDown++
+		if a.Feedback.Comment != "" && len(gap.Comments) < maxGapIDs {
+			gap.Comments = append(gap.Comments, a.Feedback.Comment)
 		}
 	case a.State == Failed:
-		g.Failed++
+		gap.Failed++
 	default:
-		g.NotFound++
+		gap.NotFound++
 	}
-	if len(g.IDs) < maxGapIDs {
-		g.IDs = append(g.IDs, a.QuestionID)
+	if len(gap.IDs) < maxGapIDs {
+		gap.IDs = append(gap.IDs, a.QuestionID)
 	}
-	return gaps
 }
 
-// termsOf returns the terms of a question without stop words; its words if there are no others.
-func termsOf(question string) map[string]bool {
-	terms := map[string]bool{}
-	for _, term := range (text.Analyser{Language: text.LanguageOf(question)}).AppendTerms(nil, question) {
-		if term != "" {
-			terms[term] = true
+// alike returns the first group whose newest question has alike terms, or -1.
+func (g *grouping) alike(terms []string) int {
+	common := make([]int, len(g.gaps))
+	for _, term := range terms {
+		for _, i := range g.with[term] {
+			common[i]++
 		}
 	}
+	for i, n := range common {
+		if n > 0 && float64(n) >= alike*float64(len(terms)+g.terms[i]-n) {
+			return i
+		}
+	}
+	return -1
+}
+
+// termsOf returns the distinct terms of a question's wording without stop words; its words if there are no others.
+func termsOf(question string) []string {
+	question = strings.ToValidUTF8(question[:min(len(question), maxGapWording)], "")
+	terms := text.Analyser{Language: text.LanguageOf(question)}.AppendTerms(nil, question)
+	terms = slices.DeleteFunc(terms, func(term string) bool { return term == "" })
 	if len(terms) == 0 {
-		for _, word := range strings.Fields(strings.ToLower(question)) {
-			terms[word] = true
-		}
+		terms = strings.Fields(strings.ToLower(question))
 	}
-	return terms
-}
-
-func areAlike(a, b map[string]bool) bool {
-	common := 0
-	for term := range a {
-		if b[term] {
-			common++
-		}
-	}
-	return common > 0 && float64(common) >= alike*float64(len(a)+len(b)-common)
+	slices.Sort(terms)
+	return slices.Compact(terms)
 }
 
 // sorted sorts groups by their size, equal ones by the newest question.

@@ -17,6 +17,7 @@ const (
 	maxArchive = 4 << 30     // unpacked bytes
 	maxEntries = 500_000     // files and folders
 	stall      = time.Minute // without data, after which a download fails
+	atATime    = 1 << 20     // bytes of a file that is left out
 )
 
 // Archive reads the wanted files of body, a tar.gz with one folder, which names the
@@ -38,6 +39,13 @@ func bounded(most int64, body io.ReadCloser, skip int, now func() time.Time, ite
 	archive := tar.NewReader(limited)
 	var items []source.Item
 	begun := now()
+	save := func(skip int) error {
+		if !page(items, skip, false) {
+			return source.ErrStopped
+		}
+		items, begun = nil, now()
+		return nil
+	}
 	for n := 0; ; n++ {
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) && limited.N > 0 { // else more may follow
@@ -48,6 +56,17 @@ func bounded(most int64, body io.ReadCloser, skip int, now func() time.Time, ite
 		}
 		_, name, _ := strings.Cut(h.Name, "/") // without the folder named after the commit
 		if h.Typeflag != tar.TypeReg || !Wanted(name, h.Size) {
+			for ended := false; !ended && len(items) > 0; { // a large one may take longer than the turn of a source
+				_, err := io.CopyN(io.Discard, archive, atATime)
+				if ended = errors.Is(err, io.EOF); err != nil && !ended {
+					return cutOff(err, limited.N <= 0)
+				}
+				if now().Sub(begun) >= source.LongPage {
+					if err := save(n); err != nil {
+						return err
+					}
+				}
+			}
 			continue
 		}
 		if n < skip { // read before the interruption
@@ -62,10 +81,9 @@ func bounded(most int64, body io.ReadCloser, skip int, now func() time.Time, ite
 			items = append(items, *i)
 		}
 		if len(items) == filesAPage || now().Sub(begun) >= source.LongPage {
-			if !page(items, n+1, false) {
-				return source.ErrStopped
+			if err := save(n + 1); err != nil {
+				return err
 			}
-			items, begun = nil, now()
 		}
 	}
 	if !page(items, 0, true) {

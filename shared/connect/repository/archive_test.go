@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,6 +58,38 @@ func TestASlowArchiveIsSavedAsItIsRead(t *testing.T) {
 			})
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("after %d: %q, %v, want %q", skip, got, err, want)
+		}
+	}
+}
+
+// TestFilesAreSavedBeforeALongOneIsPassed: the turn of a source may end within a file that is not read.
+func TestFilesAreSavedBeforeALongOneIsPassed(t *testing.T) {
+	t.Parallel()
+	long := make([]byte, 4<<20)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(long) // what does not get smaller when it is packed
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	files := tar.NewWriter(z)
+	for _, f := range []struct{ name, text string }{{"a.md", "Text."}, {"b.bin", string(long)}, {"c.md", "Text."}} {
+		_ = files.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "top/" + f.name, Size: int64(len(f.text)), Mode: 0o644})
+		_, _ = io.WriteString(files, f.text)
+	}
+	_ = files.Close()
+	_ = z.Close()
+	for cut, want := range map[int][]string{packed.Len() - 1<<20: {"a.md 1"}, packed.Len(): {"a.md 1", "c.md 3"}} {
+		body := bytes.NewReader(packed.Bytes()[:cut])
+		var got []string
+		err := Archive(io.NopCloser(body), 0, func() time.Time { // a second for each 64 KB
+			return time.Date(2026, 5, 1, 0, 0, (cut-body.Len())>>16, 0, time.UTC)
+		}, func(name string, _ []byte) *source.Item { return &source.Item{URI: name} },
+			func(items []source.Item, skip int, _ bool) bool {
+				for _, i := range items {
+					got = append(got, i.URI+" "+strconv.Itoa(skip))
+				}
+				return true
+			})
+		if (err == nil) != (cut == packed.Len()) || !slices.Equal(got, want) {
+			t.Errorf("of %d bytes: %q, %v, want %q", cut, got, err, want)
 		}
 	}
 }

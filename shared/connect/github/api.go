@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"docent/shared/source"
 )
 
 const (
@@ -93,6 +95,9 @@ func (s *session) once(ctx context.Context, path, accept, etag string, v any) (n
 	defer reply.Body.Close()
 	if reply.StatusCode == http.StatusNotModified {
 		return etag, true, nil
+	}
+	if strings.HasPrefix(reply.Header.Get("Content-Type"), "text/html") { // GitHub itself never sends one, of an HTML file neither
+		return "", false, &source.SyncError{Code: source.Unreadable, Detail: "GitHub sent a web page instead of data."}
 	}
 	if w, ok := v.(io.Writer); ok {
 		_, err = io.Copy(w, reply.Body)

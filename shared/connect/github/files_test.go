@@ -168,6 +168,32 @@ func TestAnArchiveThatIsCutOffResumes(t *testing.T) {
 	}
 }
 
+// TestAWebPageIsNoFile: a proxy in front of an own server sends one to ask for a login.
+func TestAWebPageIsNoFile(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := tree()
+	r.commit(files, false)
+	_, _, checkpoint := r.mustRead("files", nil)
+	files["page.html"] = "<html><title>Kept</title></html>"
+	r.commit(files, false)
+	if items, _, _ := r.mustRead("files", checkpoint); !slices.Equal(items, []string{"code page.html"}) {
+		t.Errorf("got %q", items)
+	}
+	r.server.Before(func(path string, w http.ResponseWriter) bool {
+		if !strings.Contains(path, "/git/blobs/") {
+			return false
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write([]byte("<title>Sign in</title>"))
+		return true
+	})
+	var failed *source.SyncError
+	if items, _, _, err := r.part("files", checkpoint); !errors.As(err, &failed) || failed.Code != source.Unreadable || !strings.Contains(failed.Detail, "web page") {
+		t.Errorf("got %q, %v", items, err)
+	}
+}
+
 func TestAnEmptyRepositoryHasNoFiles(t *testing.T) {
 	t.Parallel()
 	r := read(t)

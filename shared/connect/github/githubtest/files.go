@@ -128,6 +128,7 @@ func blob(r *Repository, w http.ResponseWriter, q *http.Request) {
 	for _, c := range r.Commits {
 		for _, text := range c.Files {
 			if !strings.HasPrefix(text, Submodule) && blobSHA(text) == q.PathValue("sha") && q.Header.Get("Accept") == "application/vnd.github.raw+json" {
+				w.Header().Set("Content-Type", "application/vnd.github.raw+json; charset=utf-8") // whatever is in the file
 				_, _ = io.WriteString(w, text)
 				return
 			}

@@ -28,6 +28,7 @@ type cell struct {
 // row is a row that has cells, in the order of columns.
 type row struct {
 	number int
+	hidden bool // by hand
 	cells  []cell
 }
 
@@ -53,8 +54,25 @@ func (b *workbook) sheet(s sheet) (string, error) {
 	err = d.Each(func(xml.StartElement) error {
 		return d.Each(func(e xml.StartElement) error {
 			switch e.Name.Local {
+			case "sheetPr":
+				v := ooxml.Attr(e, "filterMode")
+				g.hidden.filtered = v != "" && ooxml.On(v)
+			case "cols":
+				return d.Each(func(e xml.StartElement) error {
+					g.hidden.readColumn(e)
+					return nil
+				})
 			case "sheetData":
 				return g.rowsOf(d)
+			case "autoFilter":
+				return g.hidden.readFilter(d)
+			case "tableParts":
+				return d.Each(func(e xml.StartElement) error {
+					if len(g.hidden.tables) < maxTables {
+						g.hidden.tables = append(g.hidden.tables, ooxml.RelationID(e, "id"))
+					}
+					return nil
+				})
 			case "mergeCells":
 				return d.Each(func(e xml.StartElement) error {
 					if a, ok := parseArea(ooxml.Attr(e, "ref")); ok && len(g.merged) < maxMerged {
@@ -72,8 +90,19 @@ func (b *workbook) sheet(s sheet) (string, error) {
 	if len(g.rows) == 0 {
 		return "", nil
 	}
+	if err := g.readTables(s.part); err != nil {
+		return "", err
+	}
+	g.showMerged()
 	if err := g.repeatMerged(); err != nil {
 		return "", err
+	}
+	g.dropHidden()
+	if g.hidden.leftOut {
+		b.partly = append(b.partly, s.name)
+	}
+	if len(g.rows) == 0 {
+		return "", nil
 	}
 	out := &markdown.Writer{Budget: b.budget}
 	if err := out.Heading(1, s.name); err != nil {
@@ -90,6 +119,7 @@ type grid struct {
 	*workbook
 	rows   []row
 	merged []area
+	hidden hidden
 	left   int // bytes that the cells may still have
 }
 
@@ -114,7 +144,8 @@ func (g *grid) rowsOf(d *ooxml.Decoder) error {
 		if number < 1 || number > maxRow {
 			return extract.Errorf("The sheet has a row %d; the last that Excel has is %d.", number, maxRow)
 		}
-		r := row{number: number}
+		r := row{number: number, hidden: isHidden(e)}
+		g.hidden.any = g.hidden.any || r.hidden
 		if err := g.cellsOf(d, &r); err != nil {
 			return err
 		}

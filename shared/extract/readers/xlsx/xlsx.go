@@ -1,6 +1,6 @@
 // Package xlsx reads the cells of Excel files sheet by sheet as tables: the values that formulas had when the file was
-// saved, dates and numbers as their formats show them, merged cells repeated in each row. Hidden sheets and charts are
-// left out.
+// saved, dates and numbers as their formats show them, merged cells repeated in each row. Charts are left out, and hidden sheets,
+// rows and columns.
 //
 // It reads the parts as a stream. Of excelize, the library for such files, every part is held in memory, no context ends
 // the work, and a sheet that breaks off in the middle is read as if it ended there.
@@ -28,6 +28,7 @@ type workbook struct {
 	formats []cellFormat // by the number of a cell's style
 	is1904  bool
 	sheets  []sheet
+	partly  []string // names of sheets with hidden rows or columns
 	budget  *markdown.Budget
 }
 
@@ -71,6 +72,12 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 		doc.Notes = append(doc.Notes, "The sheet "+hidden[0]+" is hidden and was left out.")
 	case len(hidden) > 1:
 		doc.Notes = append(doc.Notes, fmt.Sprintf("%d sheets are hidden and were left out.", len(hidden)))
+	}
+	switch {
+	case len(b.partly) == 1:
+		doc.Notes = append(doc.Notes, "Hidden rows or columns of the sheet "+b.partly[0]+" were left out.")
+	case len(b.partly) > 1:
+		doc.Notes = append(doc.Notes, fmt.Sprintf("Hidden rows or columns of %d sheets were left out.", len(b.partly)))
 	}
 	if len(doc.Pages) == 0 && len(doc.Notes) == 0 {
 		doc.Notes = []string{"The workbook has no text."}

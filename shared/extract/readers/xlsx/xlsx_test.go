@@ -132,3 +132,55 @@ func TestSeveralListsOfStrings(t *testing.T) {
 		}
 	}
 }
+
+// TestHiddenRowsAndColumns are left out if somebody has hidden them: other programs differ, and hidden sheets are left out too. What a
+// filter or a folded group hides is data of which a part is in view.
+func TestHiddenRowsAndColumns(t *testing.T) {
+	t.Parallel()
+	hide := func(row, more string) string { return strings.Replace(row, "<row ", `<row hidden="1" `+more, 1) }
+	rows := row("1", s("A1", "City")+s("B1", "Pay")+s("C1", "Year")) + hide(row("2", s("A2", "Rome")+n("B2", "0", "1")+n("C2", "0", "2")), "") +
+		row("3", s("A3", "Oslo")+n("B3", "0", "3")+n("C3", "0", "4"))
+	const (
+		all     = "| City | Pay | Year |\n| --- | --- | --- |\n| Rome | 1 | 2 |\n| Oslo | 3 | 4 |\n"
+		noRow   = "| City | Pay | Year |\n| --- | --- | --- |\n| Oslo | 3 | 4 |\n"
+		columns = `<cols><col min="1" max="1"/><col min="2" max="2" hidden="1"/></cols>`
+	)
+	filter := `<autoFilter ref="A1:C3"><filterColumn colId="0"/></autoFilter>`
+	for _, c := range []struct {
+		name, before, rows, after, table, want string
+		leftOut                                bool
+	}{
+		{"a row", "", rows, "", "", noRow, true},
+		{"a row, and arrows of a filter that hides nothing", "", rows, `<autoFilter ref="A1:C3"/>`, "", noRow, true},
+		{"a row and a column", columns, rows, "", "", "| City | Year |\n| --- | --- |\n| Oslo | 4 |\n", true},
+		{"a row that a filter hides", "", rows, filter, "", all, false},
+		{"a row that another kind of filter hides", `<sheetPr filterMode="1"/>`, rows, "", "", all, false},
+		{"a row that the filter of a table hides", "", rows, `<tableParts><tablePart r:id="t"/></tableParts>`, filter, all, false},
+		{"a row in a table without a filter", "", rows, `<tableParts><tablePart r:id="t"/></tableParts>`, "<tableColumns/>", noRow, true},
+		{"a row and a column of folded groups", `<cols><col min="2" max="2" hidden="1" outlineLevel="1"/></cols>`, strings.Replace(rows, `hidden="1"`, `hidden="1" outlineLevel="1"`, 1),
+			"", "", all, false},
+		{"columns without text", `<cols><col min="4" max="16384" hidden="true"/></cols>`, row("1", s("A1", "a")+s("B1", "b")), "", "", "| a | b |\n| --- | --- |\n", false},
+		{"a merged cell that begins in a hidden column and row", columns + "", hide(row("1", s("B1", "Title")), "") + row("2", s("A2", "a")+s("D2", "b")) + row("3", s("A3", "c")+s("D3", "d")),
+			`<mergeCells><mergeCell ref="B1:C3"/><mergeCell ref="ZZZZ1:ZZZZ2"/></mergeCells>`, "", "| a | Title | b |\n| --- | --- | --- |\n| c | Title | d |\n", true},
+		{"all", `<cols><col min="1" max="99999"/><col min="1" max="9" hidden="1"/></cols>`, rows, "", "", "", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := read(officetest.Xlsx(t, "", "", map[string]string{
+				"xl/worksheets/sheet1.xml":            officetest.XML("worksheet", c.before+"<sheetData>"+c.rows+"</sheetData>"+c.after),
+				"xl/worksheets/_rels/sheet1.xml.rels": officetest.Relations("t table ../tables/table1.xml"),
+				"xl/tables/table1.xml":                officetest.XML("table", c.table),
+			}), extract.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := "", c.want
+			for _, p := range doc.Pages {
+				got += strings.TrimPrefix(p.Markdown, "# Costs\n\n")
+			}
+			if leftOut := strings.Join(doc.Notes, "") == "Hidden rows or columns of the sheet Costs were left out."; got != want || leftOut != c.leftOut {
+				t.Errorf("got %s and %q, want %s", got, doc.Notes, want)
+			}
+		})
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -276,15 +275,15 @@ func (r *syncRun) endFullScan(ctx context.Context, part string) error {
 	if err := r.savePart(ctx, part, &p); err != nil {
 		return err
 	}
-	return r.deleteAll(ctx, r.teamID, r.id, func(sort string) bool { return strings.HasPrefix(sort, "seen#"+part+"#") })
+	return r.deleteAll(ctx, r.teamID, r.id, "seen#"+part+"#")
 }
 
 func (p *partState) endFullScan() {
 	p.ScanStarted, p.LastScanStarted, p.ScanRead, p.Exact, p.Pages, p.AskedInVain = 0, p.ScanStarted, false, false, 0, 0
 }
 
-// deleteAll deletes the chosen items of a source's partition.
-func (s *Syncer) deleteAll(ctx context.Context, teamID, id string, chosen func(sort string) bool) error {
+// deleteAll deletes the items of a source's partition whose sort keys start with prefix.
+func (s *Syncer) deleteAll(ctx context.Context, teamID, id, prefix string) error {
 	var ops []table.Op
 	flush := func() error {
 		if len(ops) == 0 {
@@ -294,8 +293,8 @@ func (s *Syncer) deleteAll(ctx context.Context, teamID, id string, chosen func(s
 		ops = nil
 		return err
 	}
-	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: syncKey(teamID, id).Partition}) {
-		if err == nil && chosen(item.Sort) {
+	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: syncKey(teamID, id).Partition, Prefix: prefix}) {
+		if err == nil {
 			if ops = append(ops, table.Delete{Key: item.Key}); len(ops) == deletesPerWrite {
 				err = flush()
 			}

@@ -74,7 +74,7 @@ func (s *Syncer) Forget(ctx context.Context, work pending.Work) error {
 	if !apierr.IsCode(err, apierr.CodeNotFound) {
 		return err
 	}
-	if err := s.deleteAll(ctx, work.TeamID, work.ID, func(string) bool { return true }); err != nil {
+	if err := s.deleteAll(ctx, work.TeamID, work.ID, ""); err != nil {
 		return err
 	}
 	return s.Table.Write(ctx, table.Delete{Key: work.Key()})

@@ -110,8 +110,9 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 		Client: api, CollectionID: c.Collection, CollectionName: c.CollectionName, Description: c.Description,
 		Metadata: metadata, Access: c.access(), CollectionAccess: c.CollectionAccess, Paths: namesOf(c.Paths), BaseURI: c.BaseURI, Parallel: c.Parallel,
 		DryRun: c.DryRun, Delete: c.Delete, Force: c.Force, NoWait: c.NoWait,
-		Warn: func(s string) { _ = printf(con.err, "docent: %s\n", s) },
-		Now:  con.now,
+		Warn:   func(s string) { _ = printf(con.err, "docent: %s\n", s) },
+		Now:    con.now,
+		Reason: func(err error) string { return inTypedWords(err, "docent put") },
 	}
 	if config.Description == "" {
 		config.Description = fmt.Sprintf("Documents of %s.", c.CollectionName)
@@ -119,7 +120,7 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 	if cache, err := os.UserCacheDir(); err == nil {
 		config.StateDir = filepath.Join(cache, "docent")
 	} else {
-		config.Warn(fmt.Sprintf("cannot save upload state; all files are sent now and next time: %v", err))
+		config.Warn(fmt.Sprintf("what is sent cannot be remembered; all files are sent now and next time: %v", err))
 	}
 	end := func() {}
 	if isTerminal(con.err) {

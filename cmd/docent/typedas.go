@@ -10,13 +10,13 @@ import (
 )
 
 // typedAs maps, for each command, the places of a request that the API names in errors, as JSON pointers, to the argument or flag from which
-// the command fills them. A pointer also covers everything below it. The flags of data sources map their settings themselves (explained).
+// the command fills them, or to what it is of a file. A pointer also covers everything below it. The flags of data sources map their settings themselves (explained).
 var typedAs = map[string]map[string]string{
 	"docent ask":           {"/question": "<question>", "/filter": "--filter"},
 	"docent search":        {"/query": "<query>", "/filter": "--filter", "/instruction": "--instruction", "/limit": "--limit"},
 	"docent research":      {"/query": "<query>", "/filter": "--filter", "/instruction": "--instruction", "/effort": "--effort"},
 	"docent get":           {"/urls": "<url>"},
-	"docent put":           {"/name": "--collection-name", "/description": "--description", "/metadata": "--metadata", "/access/users": "--access-user", "/access/groups": "--access-group"},
+	"docent put":           {"/name": "--collection-name", "/description": "--description", "/uri": "its URI", "/title": "its title", "/metadata": "its metadata", "/access": "its access"},
 	"docent eval":          {"/dataSourceIds": "--collection"},
 	"docent source add":    {"/provider": "<provider>", "/name": "--name"},
 	"docent source set":    {"/name": "--name"},

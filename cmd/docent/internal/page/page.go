@@ -118,7 +118,7 @@ func Read(name string, data []byte) (Page, error) {
 		p.Body = base64.StdEncoding.EncodeToString(data)
 		return p, nil
 	default:
-		return Page{}, errors.New("it is not a Markdown, text, HTML, PDF or Office file")
+		return Page{}, errors.New("it is not a Markdown, text, reStructuredText, HTML, PDF or Office file")
 	}
 }
 

@@ -150,7 +150,7 @@ func TestBodies(t *testing.T) {
 		{name: "Latin-1 HTML that says so", file: "a.html", content: `<meta charset="iso-8859-1"><p>caf` + "\xe9", body: "café"},
 		{name: "Latin-1 HTML that does not", file: "a.html", content: "<p>caf\xe9", wrong: "not valid UTF-8"},
 		{name: "HTML that lies", file: "a.html", content: `<meta charset="utf-8"><p>caf` + "\xe9", wrong: "not valid UTF-8"},
-		{name: "another kind", file: "a.zip", content: "x", wrong: "not a Markdown, text, HTML, PDF or Office file"},
+		{name: "another kind", file: "a.zip", content: "x", wrong: "not a Markdown, text, reStructuredText, HTML, PDF or Office file"},
 		{name: "10 MB", file: "a.txt", content: strings.Repeat("a", page.MaxFile), body: strings.Repeat("a", page.MaxFile)},
 		{name: "a byte more", file: "a.txt", content: strings.Repeat("a", page.MaxFile+1), wrong: "over the limit of 10 MB"},
 		{

@@ -52,6 +52,7 @@ type Config struct {
 	StateDir string                        // where the state is stored; empty: nowhere
 	Progress func(done, failed, total int) // called after each file, never concurrently
 	Warn     func(string)                  // receives problems that do not fail the run
+	Reason   func(error) string            // the reason of a failed file, for a person; nil: the text of the error
 	Now      func() time.Time
 }
 
@@ -180,16 +181,20 @@ func (r *run) find(ctx context.Context) error {
 func (r *run) open(listed map[string]client.Listed) error {
 	var err error
 	if r.state, err = openState(r.StateDir, r.Client.Base(), r.collection); err != nil {
-		r.Warn(err.Error())
+		r.warnOfState(err)
 	}
 	r.state.reconcile(listed, false)
 	if r.DryRun {
 		return nil
 	}
 	if err := r.state.save(); err != nil {
-		r.Warn(err.Error())
+		r.warnOfState(err)
 	}
 	return nil
+}
+
+func (r *run) warnOfState(err error) {
+	r.Warn("what was sent cannot be remembered, so unchanged files may be sent again: " + err.Error())
 }
 
 // close asks the server how it lists what was put, if the run was completed, and saves the state. The next run asks
@@ -204,7 +209,7 @@ func (r *run) close(ctx context.Context, whole bool) {
 		}
 	}
 	if err := errors.Join(r.state.save(), r.state.close()); err != nil {
-		r.Warn(err.Error())
+		r.warnOfState(err)
 	}
 }
 
@@ -356,6 +361,9 @@ func (r *run) count(f walk.File, what outcome, err error, total int) error {
 		}
 	default:
 		r.sum.fail(f.Path, err)
+		if r.Reason != nil {
+			r.sum.Failures[len(r.sum.Failures)-1].Reason = r.Reason(err)
+		}
 		if errors.As(err, &refused) && !client.Unreached(err) {
 			r.unreached = 0
 		}

@@ -61,12 +61,12 @@ func openState(dir, server, collectionID string) (*state, error) {
 		return s, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return s, fmt.Errorf("make the state folder: %w", err)
+		return s, fmt.Errorf("make the folder for it: %w", err)
 	}
 	sum := sha256.Sum256([]byte(server + "\n" + collectionID))
 	s.path = filepath.Join(dir, "put-"+hex.EncodeToString(sum[:12])+".jsonl")
 	if err := s.load(); err != nil {
-		return s, fmt.Errorf("read the state: %w", err)
+		return s, fmt.Errorf("read it: %w", err)
 	}
 	return s, nil
 }

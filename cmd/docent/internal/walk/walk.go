@@ -115,8 +115,10 @@ func (f *finder) root(path string) error {
 	switch {
 	case info.IsDir():
 		f.folder(at)
-	case !page.Known(path) || !info.Mode().IsRegular():
-		f.fail(path, errors.New("it is not a Markdown, text, HTML, PDF or Office file"))
+	case page.Known(path) && !info.Mode().IsRegular():
+		f.fail(path, errors.New("it is not an ordinary file"))
+	case !page.Known(path):
+		f.fail(path, errors.New("it is not a Markdown, text, reStructuredText, HTML, PDF or Office file"))
 	default:
 		f.file(at)
 	}

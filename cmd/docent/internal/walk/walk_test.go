@@ -74,7 +74,7 @@ func TestFind(t *testing.T) {
 			name: "files by name", tree: []string{"docs/a.md", "docs/.hidden.md", "docs/x.png"},
 			paths: []string{"docs/.hidden.md", "docs/a.md", "docs/x.png"}, base: "https://wiki.example/",
 			uris:   []string{"https://wiki.example/.hidden.md", "https://wiki.example/a.md"},
-			failed: []string{"it is not a Markdown, text, HTML, PDF or Office file"},
+			failed: []string{"it is not a Markdown, text, reStructuredText, HTML, PDF or Office file"},
 		},
 		{
 			name: "two files of one URI", tree: []string{"one/a.md", "two/a.md"}, paths: []string{"one", "two"},

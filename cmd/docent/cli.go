@@ -122,7 +122,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 			return len(p.Settings) > 0 || p.Webhook != nil
 		})},
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(&console{out: out, err: errOut, now: time.Now, connect: connectors.Public, ask: asker(errOut)}),
+		kong.Bind(&console{out: out, err: errOut, now: time.Now, connect: connectors.Public, ask: asker(ctx, errOut)}),
 	)
 	if err != nil {
 		panic(err) // the command tree itself is wrong

@@ -18,9 +18,9 @@ import (
 // maxAsked is how often a setting that the server rejects is asked for.
 const maxAsked = 3
 
-// asker returns a console's ask, which writes questions to out; nil if out or the
+// asker returns a console's ask, which writes questions to out and waits until ctx ends; nil if out or the
 // standard input is not a terminal.
-func asker(out io.Writer) func(question string, secret bool) (string, error) {
+func asker(ctx context.Context, out io.Writer) func(question string, secret bool) (string, error) {
 	in := os.Stdin
 	if !isTerminal(in) || !isTerminal(out) {
 		return nil
@@ -30,11 +30,43 @@ func asker(out io.Writer) func(question string, secret bool) (string, error) {
 			return "", err
 		}
 		if !secret {
-			return readLine(in)
+			return answered(ctx, func() (string, error) { return readLine(in) })
 		}
-		line, err := term.ReadPassword(int(in.Fd()))
+		shown, err := term.GetState(int(in.Fd()))
+		if err != nil {
+			return "", err
+		}
+		line, err := answered(ctx, func() (string, error) {
+			line, err := term.ReadPassword(int(in.Fd()))
+			return string(line), err
+		})
 		_, printed := fmt.Fprintln(out) // the terminal does not show the end of the line either
-		return string(line), errors.Join(err, printed)
+		if ctx.Err() != nil {
+			err = errors.Join(err, term.Restore(int(in.Fd()), shown)) // the reader still waits
+		}
+		return line, errors.Join(err, printed)
+	}
+}
+
+// answered returns what read returns, or the error of ctx if that ends first: an interrupt does not end the read.
+func answered(ctx context.Context, read func() (string, error)) (string, error) {
+	type answer struct {
+		line string
+		err  error
+	}
+	got := make(chan answer, 1)
+	go func() {
+		line, err := read()
+		got <- answer{line, err}
+	}()
+	select {
+	case a := <-got:
+		if errors.Is(a.err, io.EOF) {
+			return "", errors.New("the input ended before the answer")
+		}
+		return a.line, a.err
+	case <-ctx.Done():
+		return "", ctx.Err()
 	}
 }
 

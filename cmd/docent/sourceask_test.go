@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -147,5 +148,20 @@ func TestALineIsReadWithoutTheNext(t *testing.T) {
 		if got, err := readLine(in); got != want || err != nil && want != "three" {
 			t.Errorf("%q %v, want %q", got, err, want)
 		}
+	}
+}
+
+func TestAQuestionEndsWithTheInputAndWithAnInterrupt(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	if line, err := answered(ctx, func() (string, error) { return "api", nil }); line != "api" || err != nil {
+		t.Errorf("%q, %v", line, err)
+	}
+	if _, err := answered(ctx, func() (string, error) { return "", io.EOF }); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("the end of the input is %v", err)
+	}
+	cancel()
+	if _, err := answered(ctx, func() (string, error) { select {} }); !errors.Is(err, context.Canceled) {
+		t.Errorf("an interrupt is %v", err)
 	}
 }

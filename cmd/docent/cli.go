@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strings"
 	"time"
 
@@ -107,7 +108,8 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	all.Source.Set.setUp(providers)
 	parser, err := kong.New(&all,
 		kong.Name("docent"),
-		kong.Description("Docent answers questions from a team's own documents and says where each answer comes from."),
+		kong.Description("Docent answers questions from a team's own documents and says where each answer comes from.\n\n"+
+			"The exit status is 0 when all was done, 1 when something failed or was stopped, and 2 for a mistake in the command line."),
 		kong.Writers(out, errOut),
 		kong.Exit(func(int) { done = true }),
 		kong.Help(printHelp),
@@ -127,10 +129,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	if err != nil {
 		panic(err) // the command tree itself is wrong
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	chosen, err := parser.Parse(args)
+	chosen, err := parser.Parse(inOurForm(args))
 	if done {
 		return exitOK
 	}
@@ -138,7 +137,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		err = emptyValue(chosen)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(errOut, "docent: %v\nRun \"%s --help\" for help.\n", err, helped(chosen, err))
+		_, _ = fmt.Fprintf(errOut, "docent: %s\nRun \"%s --help\" for help.\n", inPlainWords(err), helped(chosen, err))
 		return exitUsage
 	}
 	err = chosen.Run()
@@ -151,6 +150,39 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		_, _ = fmt.Fprintf(errOut, "docent: %s\n", explain(err, time.Now(), chosen.Selected().FullPath()))
 	}
 	return exitFailed
+}
+
+// inOurForm returns args in the form that the parser knows: people also try docent alone, docent help COMMAND and docent --version.
+func inOurForm(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(inOurForm(args[1:]), "--help")
+	case args[0] == "--version":
+		return append([]string{"version"}, args[1:]...)
+	}
+	return args
+}
+
+// parserWords are what the parser says of a value in terms of Go, and what to say instead.
+var parserWords = []struct {
+	said  *regexp.Regexp
+	plain string
+}{
+	{regexp.MustCompile(`expected a valid \d+ bit u?int but got`), "must be a whole number, not"},
+	{regexp.MustCompile(`expected duration but got ("[^"]*").*`), "must be a time such as 30s or 5m, not $1"},
+	{regexp.MustCompile(`^expected "(<[^"]*)"`), "$1 is missing"},
+	{regexp.MustCompile(`^missing flags: `), "missing: "},
+}
+
+// inPlainWords returns the text of err, of the parser.
+func inPlainWords(err error) string {
+	text := err.Error()
+	for _, w := range parserWords {
+		text = w.said.ReplaceAllString(text, w.plain)
+	}
+	return text
 }
 
 // isStopped reports whether err only says that ctx has ended, such as after an interrupt.

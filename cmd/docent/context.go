@@ -39,7 +39,7 @@ func (f *findFlags) Validate() error {
 
 type searchCmd struct {
 	findFlags
-	Space string `enum:"all,code,prs,issues,documentation,messages" default:"all" help:"What to search: ${enum} (default ${default})."`
+	Space string `enum:"all,code,prs,issues,documentation,messages" default:"all" placeholder:"SPACE" help:"What to search: all, code, prs, issues, documentation or messages (default ${default})."`
 	Limit int    `default:"10" placeholder:"N" help:"Maximum number of results, 1 to 50 (default ${default})."`
 
 	Explain bool `help:"Print how each result is ranked: its score by words, its closeness by meaning, and the terms found."`
@@ -90,7 +90,7 @@ func (c *searchCmd) Run(ctx context.Context, con *console) error {
 
 type researchCmd struct {
 	findFlags
-	Effort string `enum:"low,medium,high" default:"low" help:"How much is searched: ${enum} (default ${default})."`
+	Effort string `enum:"low,medium,high" default:"low" placeholder:"EFFORT" help:"How much is searched: low, medium or high (default ${default})."`
 }
 
 // Help is the long help of docent research.

@@ -11,15 +11,18 @@ import (
 )
 
 // explain returns err, of command, as text for a person: the detail of a refusal, in the words that were typed, and what to do about a
-// refused key or a used-up quota.
+// refused key, a used-up quota or a server that does not answer.
 func explain(err error, now time.Time, command string) string {
 	var refused *client.Error
 	var rule *apierr.Error
+	var none *client.NoReplyError
 	switch {
 	case errors.As(err, &refused):
 		return inTypedWords(err, command) + advice(refused, now)
 	case errors.As(err, &rule) && rule.Kind != apierr.Internal:
 		return inTypedWords(err, command)
+	case errors.As(err, &none):
+		return err.Error() + "\nCheck that the server runs, and --server or DOCENT_SERVER."
 	}
 	return err.Error()
 }

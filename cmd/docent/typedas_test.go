@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,7 @@ func TestErrorsNameWhatWasTyped(t *testing.T) {
 		"the person of --as":       {"docent ask", &client.Error{Status: 403, Code: "user-not-active", Detail: "The header Docent-User must name an active user of this team."}, "--as must name an active user of this team. (user-not-active)"},
 		"a key that acts for none": {"docent ask", &client.Error{Status: 403, Code: "acting-not-allowed", Detail: "No."}, "No. (acting-not-allowed)\nLeave --as out, or use a team key that may act for people."},
 		"without a server":         {"docent team create", apierr.BadField("/userName", "must not be blank"), "--admin: must not be blank (invalid-request)"},
+		"no server":                {"docent ask", &client.NoReplyError{Server: "http://a/v1", Err: errors.New("connection refused")}, "no answer from http://a/v1: connection refused\nCheck that the server runs, and --server or DOCENT_SERVER."},
 		"no faulty field":          {"docent key list", apierr.Missing("team"), "There is no such team. (not-found)"},
 		"an internal error":        {"docent ask", fmt.Errorf("read: %w", apierr.New(apierr.Internal, apierr.CodeInternal, "Text.")), "read: internal: Text."},
 	} {

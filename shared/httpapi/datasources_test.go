@@ -194,7 +194,8 @@ func TestImports(t *testing.T) {
 		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","state":"merged"}`:                                      "state must be one of open, closed",
 		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"message","state":"open"}`:                                      "state is for issues and pull requests",
 		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","labels":"bug"}`:                                        "labels must be a list of texts",
-		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","labels":[""]}`:                                         "a label must have 1 to 100 characters",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","labels":[""]}`:                                         "a label must have 1 to 100 characters and no control characters",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","assignees":["a\u0007"]}`:                               "an assignee must have 1 to 256 characters and no control characters",
 		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","createdAt":"yesterday"}`:                               "createdAt must be a time in RFC 3339",
 		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","createdAt":"1969-01-01T00:00:00Z"}`:                    "times must be within the years 1970 to 9999",
 		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","author":"` + strings.Repeat("x", 257) + `"}`:           "author must have at most 256 characters and no control characters",
@@ -396,6 +397,9 @@ func TestChangingADataSource(t *testing.T) {
 		t.Errorf("without baseUrl: %s", reply.body)
 	}
 	before := string(a.do(call{"GET", "/data-sources", acme.key, nil, nil}).body)
+	if reply := change(map[string]any{"name": "a\x1b"}).want(t, 400); !strings.Contains(string(reply.body), "no control characters") {
+		t.Errorf("a control character in a name of two characters: %s", reply.body)
+	}
 	for name, body := range map[string]map[string]any{
 		"no name": {"name": ""}, "null as the name": {"name": nil}, "null as paused": {"paused": nil}, "a text as paused": {"paused": "yes"}, "null as settings": {"settings": nil},
 		"no repositories":      settings(map[string]any{"repositories": nil}),

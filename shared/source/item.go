@@ -101,12 +101,12 @@ func (i Item) check() error {
 	}
 	for _, text := range i.Labels {
 		if err := checkFact("a label", text, MaxLabel); err != nil || text == "" {
-			return fmt.Errorf("a label must have 1 to %d characters", MaxLabel)
+			return fmt.Errorf("a label must have 1 to %d characters and no control characters", MaxLabel)
 		}
 	}
 	for _, text := range i.Assignees {
 		if err := checkFact("an assignee", text, maxFact); err != nil || text == "" {
-			return fmt.Errorf("an assignee must have 1 to %d characters", maxFact)
+			return fmt.Errorf("an assignee must have 1 to %d characters and no control characters", maxFact)
 		}
 	}
 	for _, t := range []time.Time{i.CreatedAt, i.UpdatedAt, i.ClosedAt, i.MergedAt} {

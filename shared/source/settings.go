@@ -136,7 +136,7 @@ func (s Setting) check(value any) error {
 
 func (d DataSource) checkName() error {
 	if n := utf8.RuneCountInString(d.Name); n < 1 || n > MaxName || !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, unicode.IsControl) {
-		return apierr.BadField("/name", "must have 1 to %d characters", MaxName)
+		return apierr.BadField("/name", "must have 1 to %d characters and no control characters", MaxName)
 	}
 	return nil
 }

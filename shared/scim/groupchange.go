@@ -304,6 +304,9 @@ func (s *Service) deleteGroup(ctx context.Context, teamID, id string, only condi
 
 // deletionPending returns nil if the group's deletion was interrupted, otherwise unknown.
 func (s *Service) deletionPending(ctx context.Context, teamID, id string, unknown error) error {
+	if !team.IsID(id) { // it may not even be a key
+		return unknown
+	}
 	_, err := s.Table.Get(ctx, departedGroupKey(teamID, id))
 	if errors.Is(err, table.ErrNotFound) {
 		return unknown

@@ -220,6 +220,18 @@ func TestImports(t *testing.T) {
 	if reply := send(bytes.Repeat([]byte("[]\n"), 150), nil).want(t, 200); strings.Count(string(reply.body), `"line"`) != 100 || !strings.Contains(string(reply.body), `"rejected":150`) {
 		t.Errorf("150 faults: %.200s", reply.body)
 	}
+	long := strings.Replace(good, `"body":""`, `"body":"https://x.test/`+strings.Repeat("x", 200)+`"`, 1)
+	for name, lines := range map[string]string{
+		"lines that leave objects open": strings.Repeat("{\n", 100),
+		"a line that was cut in a text": good[:len(`{"uri":"https`)] + "\n",
+		"a line that is not JSON":       strings.Repeat("x", 200) + "\n",
+	} {
+		rejected := fmt.Sprintf(`"rejected":%d,`, strings.Count(lines, "\n"))
+		if reply := send([]byte(lines+long), nil).want(t, 200); !strings.Contains(string(reply.body), `"accepted":1,`+rejected) {
+			t.Errorf("%s: %.200s", name, reply.body)
+		}
+	}
+	send([]byte(strings.Repeat("[", 65)), nil).wantCode(t, 400, "invalid-request")
 	send(bytes.Repeat([]byte("{}\n"), 1001), nil).wantCode(t, 400, "invalid-request")
 	send(nil, map[string]string{"Content-Type": "application/x-ndjson"}).wantCode(t, 400, "invalid-request")
 	send([]byte(good), map[string]string{"Content-Type": "application/json"}).wantCode(t, 415, "unsupported-media-type")

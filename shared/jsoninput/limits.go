@@ -14,6 +14,9 @@ type Limits struct {
 	Values  int // objects, arrays, strings, numbers and literals; member names count as strings
 	Members int // members of one object
 	Literal int // bytes of one number, true, false or null
+
+	// Lines: the text is JSON Lines. Each line begins anew, whatever the one before left open; Values bounds all of them together.
+	Lines bool
 }
 
 // LimitError says which limit a text exceeds. Its text is fit for clients.
@@ -69,6 +72,9 @@ func (w *Walker) Write(part []byte) (int, error) {
 func (w *Walker) string(part []byte, i int) int {
 	for ; i < len(part); i++ {
 		switch {
+		case w.limits.Lines && part[i] == '\n':
+			w.newLine()
+			return i
 		case w.escaped:
 			w.escaped = false
 		case part[i] == '\\':
@@ -108,6 +114,9 @@ func (w *Walker) step(b byte) {
 	default:
 		if b <= ' ' { // blanks, and what is not JSON at all
 			w.literal = 0
+			if w.limits.Lines && b == '\n' {
+				w.newLine()
+			}
 			return
 		}
 		if w.literal++; w.literal == 1 {
@@ -117,6 +126,11 @@ func (w *Walker) step(b byte) {
 			w.exceed("has a number of more than %d characters", w.limits.Literal)
 		}
 	}
+}
+
+func (w *Walker) newLine() {
+	w.depth, w.literal, w.members[0] = 0, 0, 0
+	w.inString, w.escaped = false, false
 }
 
 func (w *Walker) count() {

@@ -56,6 +56,32 @@ func TestLimitsAreExact(t *testing.T) {
 	}
 }
 
+// TestLinesBeginAnew: what a line of JSON Lines leaves open ends with it. Values are counted over all lines.
+func TestLinesBeginAnew(t *testing.T) {
+	t.Parallel()
+	limits := jsoninput.Limits{Depth: 3, Values: 12, Members: 2, Literal: 4, Lines: true}
+	for _, tt := range []struct{ name, text, exceeded string }{
+		{"objects that stay open", "{\n{\n{\n{\n[[[]]]", ""},
+		{"a string that stays open", "{\"a\":\"b\n{\"a\":\"[[[[ ::: 12345\"}", ""},
+		{"a string that ends in a backslash", "\"\\\n{\"a\":\"[[[[ ::: 12345\"}", ""},
+		{"members of none", ":\n:\n:", ""},
+		{"a literal on each", "true\nnull\n1234", ""},
+		{"a line that is too deep", "{\n[[[[]]]]", "3 levels"},
+		{"a line that is too deep after a string that stays open", "\"\n[[[[]]]]", "3 levels"},
+		{"a line with too many members", "{\n{\"a\":1,\"b\":2,\"c\":3}", "2 members"},
+		{"values of all lines", strings.Repeat("{\n", 12), ""},
+		{"one value more", strings.Repeat("{\n", 13), "12 values"},
+	} {
+		for _, size := range []int{1, len(tt.text)} {
+			w := jsoninput.New(limits)
+			_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{strings.NewReader(tt.text)}, make([]byte, size))
+			if got := fmt.Sprint(err); (err != nil) != (tt.exceeded != "") || !strings.Contains(got, tt.exceeded) {
+				t.Errorf("%s in parts of %d: %v, want %q", tt.name, size, err, tt.exceeded)
+			}
+		}
+	}
+}
+
 // TestExceedingStopsTheWalk: the text after the first excess is not read.
 func TestExceedingStopsTheWalk(t *testing.T) {
 	t.Parallel()

@@ -75,7 +75,7 @@ func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 		}
 		held, reply, err := serve(body)
 		if messages, ok := refusedBatch(err); ok {
-			held, reply, err = serveEach(messages, serve)
+			held, reply, err = serveEach(r.Context(), messages, serve)
 		}
 		if err != nil {
 			writeError(w, r, err)

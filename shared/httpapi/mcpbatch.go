@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -116,17 +117,16 @@ func refusedBatch(err error) ([]json.RawMessage, bool) {
 }
 
 // serveEach serves the messages of a batch one after the other, so that each call gets its own response or error (JSON-RPC
-// 2.0 section 6). One that is refused does not hide the responses to those before it, which were handled.
-func serveEach(messages []json.RawMessage, serve func(io.Reader) (*heldReply, []byte, error)) (*heldReply, []byte, error) {
+// 2.0 section 6). One that is refused or fails does not hide the responses to the others, which were handled.
+func serveEach(ctx context.Context, messages []json.RawMessage, serve func(io.Reader) (*heldReply, []byte, error)) (*heldReply, []byte, error) {
 	whole := &heldReply{header: http.Header{}, status: http.StatusAccepted}
 	var replies []json.RawMessage
 	for _, m := range messages {
 		_, reply, err := serve(bytes.NewReader(m))
-		if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Kind == apierr.Invalid {
-			reply, err = json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil, "error": rpcFault{Code: rpcInvalidRequest}.public()})
-		}
 		if err != nil {
-			return nil, nil, err
+			if reply, err = messageFault(ctx, m, err); err != nil {
+				return nil, nil, err
+			}
 		}
 		if len(reply) > 0 {
 			replies = append(replies, reply)
@@ -139,4 +139,19 @@ func serveEach(messages []json.RawMessage, serve func(io.Reader) (*heldReply, []
 	whole.header.Set("Content-Type", "application/json")
 	body, err := json.Marshal(replies)
 	return whole, body, err
+}
+
+// messageFault returns the response to a message of a batch that was refused or failed. There is none to a notification that failed.
+func messageFault(ctx context.Context, message []byte, err error) ([]byte, error) {
+	var call struct {
+		ID json.RawMessage `json:"id"` // null where it is not known (JSON-RPC 2.0 section 5)
+	}
+	fault := rpcFault{Code: rpcInvalidRequest}.public()
+	if refused := (*apierr.Error)(nil); !errors.As(err, &refused) || refused.Kind != apierr.Invalid {
+		fault = refusedMessageOf(toProblem(ctx, err)).Fault
+		if json.Unmarshal(message, &call) == nil && call.ID == nil {
+			return nil, nil
+		}
+	}
+	return json.Marshal(map[string]any{"jsonrpc": "2.0", "id": call.ID, "error": fault})
 }

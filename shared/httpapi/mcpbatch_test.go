@@ -1,10 +1,17 @@
 package httpapi_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
+
+	"docent/shared/app/parts/agents"
+	"docent/shared/app/parts/identity"
+	"docent/shared/httpapi"
 )
 
 // TestABatchIsNoMoreThanARequest: it counts as one against every limit, so that it calls one tool at most.
@@ -65,19 +72,88 @@ func TestOneUnknownMethodDoesNotRefuseABatch(t *testing.T) {
 		ping + "," + unknown + "," + noID: "1: 0, \"b\": -32601, null: -32600",
 	} {
 		reply := a.do(call{"POST", "/mcp", acme.key, "[" + batch + "]", nil}).want(t, 200)
-		var replies []rpcReply
-		reply.json(t, &replies)
-		var got []string
-		for _, r := range replies {
-			code := 0
-			if r.Error != nil {
-				code = r.Error.Code
-			}
-			got = append(got, fmt.Sprintf("%s: %d", r.ID, code))
-		}
-		if strings.Join(got, ", ") != want || inner.Match(reply.body) {
+		if got := codesOf(t, reply); got != want || inner.Match(reply.body) {
 			t.Errorf("%s: %s", batch, reply.body)
 		}
 	}
 	a.do(call{"POST", "/mcp", acme.key, "[" + noted + "]", nil}).want(t, 202)
+}
+
+// TestAFailureIsOfOneMessageOfABatch: what fails here hides no reply to the other messages, some of which were handled.
+func TestAFailureIsOfOneMessageOfABatch(t *testing.T) {
+	t.Parallel()
+	const cause = "the disk is on fire"
+	parts := partsWith(identity.Providers())
+	parts.Tools = func(s httpapi.Services) http.Handler {
+		protocol := agents.Tools(s)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusBadRequest)
+				return
+			}
+			if bytes.HasPrefix(body, []byte("{")) && bytes.Contains(body, []byte("broken")) {
+				http.Error(w, cause, http.StatusInternalServerError)
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			protocol.ServeHTTP(w, r)
+		})
+	}
+	a := newAPIOf(t, parts)
+	acme := a.newTenant("acme")
+	const (
+		ping    = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+		broken  = `{"jsonrpc":"2.0","id":"broken","method":"ping"}`
+		noted   = `{"jsonrpc":"2.0","method":"notifications/broken"}`
+		unknown = `{"jsonrpc":"2.0","id":3,"method":"nothing"}`
+	)
+	for batch, want := range map[string]string{
+		ping + "," + broken + "," + unknown: `1: 0, "broken": -32603, 3: -32601`,
+		broken + "," + unknown:              `"broken": -32603, 3: -32601`,
+		noted + "," + unknown + "," + ping:  "3: -32601, 1: 0",
+	} {
+		a.log.Reset()
+		reply := a.do(call{"POST", "/mcp", acme.key, "[" + batch + "]", nil}).want(t, 200)
+		if got := codesOf(t, reply); got != want || bytes.Contains(reply.body, []byte(cause)) {
+			t.Errorf("%s: %s", batch, reply.body)
+		}
+		if !strings.Contains(a.log.String(), cause) {
+			t.Errorf("%s: the log has no cause", batch)
+		}
+	}
+}
+
+// TestALargeBatchWithAnUnknownMethodIsRefused: no more of a batch is kept than 64 KiB, so that its messages are not known then,
+// and none is handled.
+func TestALargeBatchWithAnUnknownMethodIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	const ask = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"Who approves a release?"},"_meta":{"x":"%s"}}}`
+	const unknown = `{"jsonrpc":"2.0","id":2,"method":"nothing"}`
+	large := fmt.Sprintf(ask, strings.Repeat("x", 64<<10))
+	for _, batch := range []string{large + "," + unknown, unknown + "," + large} {
+		a.refused(call{"POST", "/mcp", acme.key, "[" + batch + "]", nil}, 400, "invalid-request")
+	}
+	var answers []any
+	if a.do(call{"GET", "/answers", acme.key, nil, nil}).want(t, 200).json(t, &answers); len(answers) != 0 {
+		t.Errorf("%d questions were asked", len(answers))
+	}
+}
+
+// codesOf returns the id and the code of the error, or 0, of each reply to a batch.
+func codesOf(t *testing.T, reply response) string {
+	t.Helper()
+	var replies []rpcReply
+	reply.json(t, &replies)
+	var codes []string
+	for _, r := range replies {
+		code := 0
+		if r.Error != nil {
+			code = r.Error.Code
+		}
+		codes = append(codes, fmt.Sprintf("%s: %d", r.ID, code))
+	}
+	return strings.Join(codes, ", ")
 }

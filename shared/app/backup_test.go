@@ -2,12 +2,16 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -161,6 +165,64 @@ func TestOneBackupAtATime(t *testing.T) {
 	if err := l.Backup(t.Context(), io.Discard); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestAServerIsBackedUpWhereverItsDataIs checks folders whose path is too long for the address of a socket.
+func TestAServerIsBackedUpWhereverItsDataIs(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int{longestAddress - len("/"+controlSocket), longestAddress, 250} {
+		if length > longestAddress && runtime.GOOS != "linux" {
+			continue // the server warns that it cannot be reached
+		}
+		t.Run(strconv.Itoa(length), func(t *testing.T) {
+			t.Parallel()
+			folder := folderOf(t, length)
+			l := openHere(t, folder)
+			defer l.Close()
+			serving, stop := context.WithCancel(t.Context())
+			var logged bytes.Buffer
+			served := make(chan struct{})
+			go func() { defer close(served); l.control(serving, slog.New(slog.NewTextHandler(&logged, nil))) }()
+			var err error
+			for { // until the server listens
+				if _, err = BackupData(t.Context(), folder, io.Discard); !errors.Is(err, ErrInUse) {
+					break
+				}
+				select {
+				case <-served:
+					t.Fatalf("it does not listen: %s", &logged)
+				default:
+				}
+			}
+			stop()
+			<-served
+			if err != nil {
+				t.Error(err)
+			}
+			if _, err := os.Lstat(filepath.Join(folder, controlSocket)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the socket is left: %v", err)
+			}
+		})
+	}
+}
+
+// folderOf returns a new folder whose path has a number of bytes.
+func folderOf(t *testing.T, length int) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("", "") // t.TempDir has a longer path
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	missing := length - len(folder+"/")
+	if missing < 1 {
+		t.Skip("the folder of temporary files has a long path")
+	}
+	folder = filepath.Join(folder, strings.Repeat("d", missing))
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
 
 func TestABackupListsItsFiles(t *testing.T) {

@@ -24,13 +24,36 @@ import (
 // has the data open. Whoever can write to the directory may do everything anyway.
 const controlSocket = "control.sock"
 
+// longestAddress is how many bytes the address of a socket may have on every system. Linux takes 107.
+const longestAddress = 103
+
+// socketIn returns the path of the socket in a data directory. If it is too long for an address, it leads through the open directory, where
+// the system has names for open files. The path is valid until done is called.
+func socketIn(folder string) (path string, done func()) {
+	path, done = filepath.Join(folder, controlSocket), func() {}
+	if len(path) <= longestAddress {
+		return path, done
+	}
+	opened, err := os.Open(folder)
+	if err != nil {
+		return path, done
+	}
+	through := "/proc/self/fd/" + strconv.FormatUint(uint64(opened.Fd()), 10)
+	if info, err := os.Stat(through); err != nil || !info.IsDir() {
+		_ = opened.Close() // nothing was read
+		return path, done
+	}
+	return through + "/" + controlSocket, func() { _ = opened.Close() }
+}
+
 // chunkTimeout bounds each write of a backup to its reader. A reader that stops would keep
 // the snapshot, and the pages that it needs, for ever.
 const chunkTimeout = time.Minute
 
 // control serves commands on the socket until ctx ends.
 func (l *Local) control(ctx context.Context, log *slog.Logger) {
-	path := filepath.Join(l.folder, controlSocket)
+	path, done := socketIn(l.folder)
+	defer done()
 	_ = os.Remove(path) // of a killed server: this process holds the data
 	listener, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 	if err == nil {
@@ -112,8 +135,10 @@ var errNotRunning = errors.New("no server runs on this data")
 // askServer gives do the reply of the server that has dataDir open. It returns errNotRunning
 // if there is none.
 func askServer(ctx context.Context, dataDir, path string, do func(io.Reader) error) error {
+	socket, done := socketIn(dataDir)
+	defer done()
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(dataDir, controlSocket))
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://docent"+path, http.NoBody)
 	if err != nil {

@@ -83,7 +83,7 @@ type usageInput struct {
 
 type usageResult struct {
 	Feature      *string       `json:"feature,omitempty"`
-	UserID       **string      `json:"userId,omitempty" doc:"Null: of no user."`
+	UserID       **string      `json:"userId,omitempty" nullable:"true" doc:"Null: of no user."`
 	APIKeyID     *string       `json:"apiKeyId,omitempty"`
 	Client       *string       `json:"client,omitempty"`
 	CollectionID *string       `json:"collectionId,omitempty"`

@@ -195,6 +195,9 @@ func TestUsageAsTables(t *testing.T) {
 	if got := a.get(key, "/usage", byUser, "application/x-ndjson").want(t, 200); strings.Contains(string(got.body), `""`) || !strings.Contains(string(got.body), `"userId":null`) {
 		t.Errorf("usage of no user: %s", got.body)
 	}
+	if got := a.get(key, "/usage", byUser, "").want(t, 200); !strings.Contains(string(got.body), `"userId":null`) {
+		t.Errorf("usage of no user, as JSON: %s", got.body)
+	}
 	for accept, want := range map[string]string{"": "application/json", "*/*": "application/json", "text/html": "application/json",
 		"application/json, text/csv;q=0.5": "application/json", "text/csv;q=0.9, application/json;q=0.8": "text/csv; charset=utf-8",
 		"text/csv;q=0": "application/json", "text/csv;q=x": "application/json", "application/x-ndjson, text/csv": "application/x-ndjson"} {

@@ -66,6 +66,8 @@ func TestAdministrationThroughTheBinaries(t *testing.T) {
 		"params": map[string]any{"name": "context_query_issues", "arguments": map[string]any{"query": "open issues about the login"}}}
 	c.want(c.do("POST", "/mcp", call), 200, "issues/1", "issues/2")
 	c.want(c.do("GET", "/nothing", nil), 404, `"not-found"`, `"requestId":"`)
+	c.want(c.do("GET", "/documents/100%25", nil), 404, "no such document") // an unknown id, as docent serve says
+	c.want(c.do("DELETE", "/documents/a%00b%3F", nil), 204)
 	c.want(sender.do("GET", "/nothing", nil), 401, `"unauthorized"`)
 
 	if log := c.log.String(); strings.Contains(log, token) || strings.Contains(log, source.WebhookSecret) || strings.Contains(log, key.Secret) {

@@ -23,9 +23,7 @@ type problem struct {
 
 var (
 	badRequest = &problem{Status: http.StatusBadRequest, Type: "urn:docent:problem:invalid-request", Title: "Invalid request",
-		Detail: "The request is not valid: its path or its body cannot be decoded.", Code: "invalid-request"}
-	unknownPath = &problem{Status: http.StatusNotFound, Type: "urn:docent:problem:not-found", Title: "Not found",
-		Detail: "No resource exists at this path.", Code: "not-found"}
+		Detail: "The request is not valid: its body cannot be decoded.", Code: "invalid-request"}
 	internal = &problem{Status: http.StatusInternalServerError, Type: "urn:docent:problem:internal", Title: "Internal error",
 		Detail: "An internal error occurred. Give the request id to support.", Code: "internal"}
 )

@@ -62,7 +62,7 @@ func newRequest(ctx context.Context, event events.APIGatewayProxyRequest) (*http
 }
 
 // check refuses an event that is not a request, and prepares the others for the
-// library: it removes the base path and decodes the body.
+// library: it removes the base path, makes the path one that parses, and decodes the body.
 func check(event *events.APIGatewayProxyRequest) (refused *problem) {
 	if path, ok := strings.CutPrefix(event.Path, basePath); ok && strings.HasPrefix(path+"/", "/") {
 		event.Path = path
@@ -80,10 +80,8 @@ func check(event *events.APIGatewayProxyRequest) (refused *problem) {
 	if event.HTTPMethod == "" {
 		event.HTTPMethod, refused = http.MethodGet, badRequest
 	}
-	if strings.ContainsAny(event.Path, "?#") {
-		refused = unknownPath // the library would cut it there; no path of ours has one
-	} else if _, err := url.Parse("https://host" + event.Path); err != nil {
-		refused = badRequest
+	if _, err := url.Parse("https://host" + event.Path); err != nil || strings.ContainsAny(event.Path, "?#") {
+		event.Path = (&url.URL{Path: event.Path}).EscapedPath() // the gateway decoded it; the library parses it, and cuts it at ? and #
 	}
 	if refused != nil {
 		event.Path, event.Body = "/", ""

@@ -121,7 +121,7 @@ func TestResponsesWithoutABody(t *testing.T) {
 			}
 		})
 	}
-	refusedHead := handle(t, events.APIGatewayProxyRequest{HTTPMethod: "HEAD", Path: "/%"}, func(http.ResponseWriter, *http.Request) {})
+	refusedHead := handle(t, events.APIGatewayProxyRequest{HTTPMethod: "HEAD", Path: "/", Body: "%", IsBase64Encoded: true}, func(http.ResponseWriter, *http.Request) {})
 	if refusedHead.StatusCode != 400 || refusedHead.Body != "" {
 		t.Errorf("refused HEAD: %+v", refusedHead)
 	}

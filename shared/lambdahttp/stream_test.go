@@ -106,9 +106,9 @@ func TestStreamsThatFail(t *testing.T) {
 	if body, err = io.ReadAll(response.Body); err == nil || response.StatusCode != 200 || string(body) != "half" {
 		t.Errorf("panic after a write: %d %q, %v", response.StatusCode, body, err)
 	}
-	response = stream(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/100%"}, io.Discard, func(http.ResponseWriter, *http.Request) { t.Error("the handler is asked") })
+	response = stream(t, events.APIGatewayProxyRequest{HTTPMethod: "PUT", Path: "/", Body: "%", IsBase64Encoded: true}, io.Discard, func(http.ResponseWriter, *http.Request) { t.Error("the handler is asked") })
 	if body, err = io.ReadAll(response.Body); err != nil || response.StatusCode != 400 || !strings.Contains(string(body), "invalid-request") {
-		t.Errorf("bad path: %d %s, %v", response.StatusCode, body, err)
+		t.Errorf("bad base64: %d %s, %v", response.StatusCode, body, err)
 	}
 }
 

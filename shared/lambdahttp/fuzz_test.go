@@ -23,6 +23,7 @@ func FuzzHandle(f *testing.F) {
 		`{"httpMethod":"PUT","path":"/documents","body":"YWJj","isBase64Encoded":true,"multiValueHeaders":{"X-GoLambdaProxy-A":["1"],"a b":["c\r\nd"]}}`,
 		`{"httpMethod":"G T","path":"//../..","multiValueQueryStringParameters":{"a=b":["&",""]}}`,
 		`{"requestContext":{"domainName":"a b@c:d/e","identity":{"sourceIp":"::1"},"requestId":"r"}}`,
+		`{"httpMethod":"GET","path":"/documents/a\u0000b?c#d%","multiValueHeaders":{"x-golambdaproxy-a ":[""]}}`,
 		`{"httpMethod":"DELETE","path":"http://[::1/%zz","queryStringParameters":{"\u0000":"\ud800"}}`,
 	} {
 		f.Add([]byte(event))

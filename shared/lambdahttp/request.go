@@ -38,7 +38,7 @@ func newRequest(ctx context.Context, event events.APIGatewayProxyRequest) (*http
 		}
 	}
 	for name := range r.Header {
-		if strings.HasPrefix(name, proxyHeader) {
+		if len(name) >= len(proxyHeader) && strings.EqualFold(name[:len(proxyHeader)], proxyHeader) { // a name with a blank is not canonical
 			delete(r.Header, name)
 		}
 	}

@@ -31,6 +31,7 @@ var (
 	breakLine  = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*|-+[ \t]*)$`)
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]]{1,200}\]:`)
 	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
+	lineEnds   = strings.NewReplacer("\r\n", "\n", "\r", "\n") // those of Markdown
 	plainInfo  = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
 )
 
@@ -38,7 +39,7 @@ var (
 // definitions of link targets are not content, and end a block. Indented lines are code only if
 // they are indented more than the text of the item around them.
 func blocks(passage string, open items) []block {
-	lines := strings.Split(strings.ReplaceAll(passage, "\r\n", "\n"), "\n")
+	lines := strings.Split(lineEnds.Replace(passage), "\n")
 	var out []block
 	lastAt := 0 // of the last block, the column of the content around it
 	for i := 0; i < len(lines); {

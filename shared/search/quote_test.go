@@ -134,6 +134,7 @@ func TestMarkdownOfDocumentsGoesOutSafe(t *testing.T) {
 		{"escapes stay", `zebra \<b\> \[a\](b) end`, `zebra \<b\> \[a\](b) end`},
 		{"a link that forms when another goes", "zebra [a][](x)(https://evil.example) end", `zebra a(x)(https://evil.example) end`},
 		{"a link that forms when a tag goes", "zebra [a]<b>(https://evil.example) end", `zebra [a]\(https://evil.example) end`},
+		{"lines that end in a carriage return", "zebra eats 12.\r2 of them\rsleep", "zebra eats 12.\n2 of them\nsleep"},
 		{"a lone backtick", "zebra ``<b>`[x](https://evil.example)` end", "zebra &#96;&#96;`[x](https://evil.example)` end"},
 	}
 	for _, c := range cases {

@@ -25,7 +25,7 @@ func referenceList(references []answer.Reference, before int) (list string, cita
 	add("\n\nReferences:\n")
 	for i, r := range references {
 		link := uri.Link(r.HTMLURL)
-		title := strings.Join(strings.Fields(r.Title), " ")
+		title := search.OneLine(r.Title)
 		add(fmt.Sprintf("\n%d. ", i+1))
 		start := before
 		if target := search.LinkTarget(r.HTMLURL); target != "" {

@@ -96,6 +96,9 @@ func TestTitlesOfAnswersAreReadable(t *testing.T) {
 		{"Zebras {a, b}", "Zebras {a, b}"},
 		{"Zebras {app=web}", "Zebras {app=web}"},
 		{"&lt;b&gt; R&D", "<b> R&D"},
+		{"Zebras\r\n2.\u2028Lions", "Zebras 2. Lions"},
+		{"Zebras \x1b[2J\x07 \u009b2J", "Zebras [2J 2J"},
+		{"Zebras \u202egnp.exe &#x2066;\u05d0\u200f", "Zebras gnp.exe \u05d0\u200f"},
 	} {
 		if got := search.PlainTitle(c.title); got != c.want {
 			t.Errorf("%q: got %q, want %q", c.title, got, c.want)

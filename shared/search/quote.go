@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 
@@ -103,10 +104,25 @@ func (h Hit) nameAndHeading() string {
 // attributeList matches the list "{ #id .class key=value }" after a heading.
 var attributeList = regexp.MustCompile(`\s*\{:?\s*[.#][\w:-]+(?:\s+(?:[.#][\w:-]+|[\w-]+=(?:"[^"]*"|[^\s"{}]+)))*\s*\}\s*$`)
 
-// PlainTitle returns a title or heading as people read it: with the characters of its entities,
-// and without the list of its attributes.
+// PlainTitle returns a title or heading as people read it: on OneLine, with the characters of its entities, and without the
+// list of its attributes.
 func PlainTitle(title string) string {
-	return strings.Join(strings.Fields(html.UnescapeString(attributeList.ReplaceAllString(title, ""))), " ")
+	return OneLine(html.UnescapeString(attributeList.ReplaceAllString(title, "")))
+}
+
+// OneLine returns text on one line, without what controls a terminal or the direction of the text around it, such as of an
+// address that follows.
+func OneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
+			return -1
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // LinkTarget returns the address of a document as the target of a Markdown link, or "" if it is

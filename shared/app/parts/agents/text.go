@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"docent/shared/httpapi"
+	"docent/shared/search"
 	"docent/shared/source/question"
 	"docent/shared/uri"
 )
@@ -39,15 +41,24 @@ func entry(b *strings.Builder, n int, s question.Source, facts []string) {
 	if n > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "%d. **%s**\n", n+1, plain(cmp.Or(s.Title, "Untitled")))
+	fmt.Fprintf(b, "%d. **%s**\n", n+1, search.OneLine(cmp.Or(s.Title, "Untitled")))
 	fmt.Fprintf(b, "   %s\n", uri.Link(s.URL))
 	facts = append([]string{strings.ReplaceAll(s.SourceType, "_", " ") + " from " + s.Provider}, facts...)
-	fmt.Fprintf(b, "   %s\n", plain(strings.Join(facts, ", ")))
+	fmt.Fprintf(b, "   %s\n", search.OneLine(strings.Join(facts, ", ")))
 	quote(b, s.Content)
 }
 
-// quote writes a found text as a Markdown quotation.
+// lines has a line feed for everything that any reader takes for the end of a line.
+var lines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
+
+// quote writes a found text as a Markdown quotation, without what controls a terminal.
 func quote(b *strings.Builder, text string) {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return -1
+		}
+		return r
+	}, lines.Replace(text))
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
@@ -56,9 +67,6 @@ func quote(b *strings.Builder, text string) {
 		b.WriteString(strings.TrimRight("> "+line, " \r\n") + "\n")
 	}
 }
-
-// plain returns a title or a name on one line.
-func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func recordsText(b httpapi.RecordsBody) string {
 	var out strings.Builder
@@ -77,7 +85,7 @@ func recordsText(b httpapi.RecordsBody) string {
 	read.add("completed before", i.CompletedBefore)
 	read.add("sorted by", string(i.Sort))
 	if len(read) > 0 {
-		fmt.Fprintf(&out, "The query was understood as: %s.\n\n", plain(strings.Join(read, "; ")))
+		fmt.Fprintf(&out, "The query was understood as: %s.\n\n", search.OneLine(strings.Join(read, "; ")))
 	}
 	if len(b.Sources) == 0 {
 		out.WriteString("Nothing was found.\n")
@@ -115,12 +123,12 @@ func contentsText(b httpapi.ContentsBody) string {
 		if n > 0 {
 			out.WriteString("\n")
 		}
-		fmt.Fprintf(&out, "%d. **%s**\n   %s\n", n+1, plain(cmp.Or(r.Title, "Untitled")), uri.Link(r.URL))
+		fmt.Fprintf(&out, "%d. **%s**\n   %s\n", n+1, search.OneLine(cmp.Or(r.Title, "Untitled")), uri.Link(r.URL))
 		if r.Error != nil {
 			fmt.Fprintf(&out, "   It could not be read: %s (%s)\n", r.Error.Detail, r.Error.Code)
 			continue
 		}
-		fmt.Fprintf(&out, "   %s\n", plain(strings.ReplaceAll(r.SourceType, "_", " ")+" from "+r.Provider))
+		fmt.Fprintf(&out, "   %s\n", search.OneLine(strings.ReplaceAll(r.SourceType, "_", " ")+" from "+r.Provider))
 		quote(&out, r.Content)
 		if r.Truncated {
 			out.WriteString("\nThe content was cut at 250,000 bytes.\n")
@@ -138,7 +146,7 @@ func answerText(b httpapi.AnswerBody) string {
 			out.WriteString("\n## References\n\n")
 		}
 		for n, r := range b.References {
-			fmt.Fprintf(&out, "%d. **%s**\n   %s\n", n+1, plain(cmp.Or(r.Title, "Untitled")), uri.Link(r.HTMLURL))
+			fmt.Fprintf(&out, "%d. **%s**\n   %s\n", n+1, search.OneLine(cmp.Or(r.Title, "Untitled")), uri.Link(r.HTMLURL))
 		}
 	case b.Error != nil:
 		fmt.Fprintf(&out, "The question could not be answered: %s (%s)\n", b.Error.Detail, b.Error.Code)

@@ -118,6 +118,8 @@ func escapeInline(s string, row bool) string {
 			out.plain(text)
 			i += n
 			continue
+		case c == '\v' || c == '\f': // between words, as in texts of pages
+			out.byte(' ')
 		case c == 0x7f || c < ' ' && c != '\n' && c != '\t':
 		default:
 			out.byte(c)
@@ -163,7 +165,7 @@ func (w *inlineWriter) plain(s string) {
 func (w *inlineWriter) code(span string) {
 	w.text(strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\t':
+		case '\t' <= r && r <= '\r':
 			return ' '
 		case r < ' ' || r == 0x7f:
 			return -1

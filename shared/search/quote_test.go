@@ -135,6 +135,7 @@ func TestMarkdownOfDocumentsGoesOutSafe(t *testing.T) {
 		{"a link that forms when another goes", "zebra [a][](x)(https://evil.example) end", `zebra a(x)(https://evil.example) end`},
 		{"a link that forms when a tag goes", "zebra [a]<b>(https://evil.example) end", `zebra [a]\(https://evil.example) end`},
 		{"lines that end in a carriage return", "zebra eats 12.\r2 of them\rsleep", "zebra eats 12.\n2 of them\nsleep"},
+		{"words between form feeds and vertical tabs", "zebra eats 12.\f2 of them\vsleep `in\va\fden`", "zebra eats 12. 2 of them sleep `in a den`"},
 		{"a lone backtick", "zebra ``<b>`[x](https://evil.example)` end", "zebra &#96;&#96;`[x](https://evil.example)` end"},
 	}
 	for _, c := range cases {

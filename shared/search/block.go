@@ -3,6 +3,7 @@ package search
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"docent/shared/search/text"
 )
@@ -202,7 +203,7 @@ func dedent(line string, n int) string {
 // codeLine returns a line of code without control characters.
 func codeLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r == 0x7f {
+		if unicode.IsControl(r) && r != '\t' {
 			return -1
 		}
 		return r

@@ -121,6 +121,11 @@ func escapeInline(s string, row bool) string {
 		case c == '\v' || c == '\f': // between words, as in texts of pages
 			out.byte(' ')
 		case c == 0x7f || c < ' ' && c != '\n' && c != '\t':
+		case c == 0xc2 && i+1 < len(s) && 0x80 <= s[i+1] && s[i+1] <= 0x9f: // U+0080 to U+009F
+			if s[i+1] == 0x85 { // the end of a line
+				out.byte(' ')
+			}
+			i++
 		default:
 			out.byte(c)
 		}
@@ -167,7 +172,7 @@ func (w *inlineWriter) code(span string) {
 		switch {
 		case '\t' <= r && r <= '\r':
 			return ' '
-		case r < ' ' || r == 0x7f:
+		case unicode.IsControl(r):
 			return -1
 		}
 		return r
@@ -221,7 +226,7 @@ func isPunct(c byte) bool {
 // escaped so that it shows as it is.
 func escapeText(s string) string {
 	var b strings.Builder
-	for i, word := range strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
+	for i, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || unicode.IsControl(r) }) {
 		if i > 0 {
 			b.WriteByte(' ')
 		}

@@ -136,6 +136,8 @@ func TestMarkdownOfDocumentsGoesOutSafe(t *testing.T) {
 		{"a link that forms when a tag goes", "zebra [a]<b>(https://evil.example) end", `zebra [a]\(https://evil.example) end`},
 		{"lines that end in a carriage return", "zebra eats 12.\r2 of them\rsleep", "zebra eats 12.\n2 of them\nsleep"},
 		{"words between form feeds and vertical tabs", "zebra eats 12.\f2 of them\vsleep `in\va\fden`", "zebra eats 12. 2 of them sleep `in a den`"},
+		{"control characters", "zebra \x1b[2J\x7f\u009b2J `a\x1b\u009bb` one\u0085two <img alt=\"\u009d0;x\"> end", "zebra [2J2J `ab` one two 0;x end"},
+		{"control characters of code", "```\nzebra\t\x1b[2J\u009b2J\n```", "```\nzebra\t[2J2J\n```"},
 		{"a lone backtick", "zebra ``<b>`[x](https://evil.example)` end", "zebra &#96;&#96;`[x](https://evil.example)` end"},
 	}
 	for _, c := range cases {

@@ -27,12 +27,17 @@ var pool struct {
 	pdfium.Pool
 }
 
-func compiled() (pdfium.Pool, error) {
+func compiled() (_ pdfium.Pool, err error) {
 	pool.Lock()
 	defer pool.Unlock()
 	if pool.Pool != nil {
 		return pool.Pool, nil
 	}
+	defer func() {
+		if p := recover(); p != nil { // such as a system that lets the process execute nothing that it has written
+			err = fmt.Errorf("compile PDFium: %v", p)
+		}
+	}()
 	// Without a folder and without output; a call that its context ends stops at once.
 	p, err := webassembly.Init(webassembly.Config{
 		MaxTotal: -1, Stdout: io.Discard, Stderr: io.Discard, FSConfig: wazero.NewFSConfig(),

@@ -9,6 +9,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,6 +66,9 @@ func run(args []string) error {
 	s, err := parse(given)
 	if err != nil {
 		return err
+	}
+	if errs := s.checkRegion(cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))); errs != nil {
+		return errors.Join(errs...)
 	}
 	if s.told() == nobody && s.local == "" {
 		fmt.Fprintln(os.Stderr, "infra: alarms are sent to nobody; set -c alarmsEmail=ops@example.com or -c alarmsTopic=ARN")

@@ -273,6 +273,27 @@ func (s settings) check() (errs []error) {
 	return errs
 }
 
+// checkRegion returns an error for each value that does not fit the region of the stack. An empty region is not known: a profile may have it,
+// and make deploy checks again.
+func (s settings) checkRegion(region string) (errs []error) {
+	if region == "" || s.local != "" {
+		return nil
+	}
+	for _, v := range []struct{ arn, problem string }{
+		{s.certificate, "the certificate is of the region %s: the domain needs one of %s"},
+		{s.alarmsTopic, "the topic of the alarms is in the region %s: CloudWatch needs one of %s"},
+	} {
+		// arn:aws:SERVICE:REGION:ACCOUNT:NAME
+		if parts := strings.Split(v.arn, ":"); len(parts) > 3 && parts[3] != region {
+			errs = append(errs, fmt.Errorf(v.problem, parts[3], region))
+		}
+	}
+	if s.backupRegion == region {
+		errs = append(errs, fmt.Errorf("backupRegion=%s is the region of the stack: choose another one", region))
+	}
+	return errs
+}
+
 // The providers of models.
 const (
 	bedrock = "bedrock"

@@ -78,6 +78,37 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 	}
 }
 
+// TestValuesOfAnotherRegionAreRefused checks that a template is not written which would fail only when it is deployed.
+func TestValuesOfAnotherRegionAreRefused(t *testing.T) {
+	const (
+		topic       = "-c alarmsTopic=" + topicARN
+		certificate = "-c domain=d.example.com -c certificate=arn:aws:acm:us-east-1:123456789012:certificate/c"
+		backup      = "-c alarmsEmail=ops@example.com -c backupRegion=eu-west-1"
+		accepted    = "is not built" // the next that is checked
+	)
+	for _, c := range []struct{ name, region, fallback, args, want string }{
+		{"a topic of another region", "us-east-1", "", topic, "the topic of the alarms is in the region eu-central-1: CloudWatch needs one of us-east-1"},
+		{"the other variable", "", "us-east-1", topic, "CloudWatch needs one of us-east-1"},
+		{"the first variable counts", "eu-central-1", "us-east-1", topic, accepted},
+		{"the topic's own region", "eu-central-1", "", topic, accepted},
+		{"a certificate of another region", "eu-central-1", "", certificate, "the certificate is of the region us-east-1: the domain needs one of eu-central-1"},
+		{"backups in the stack's region", "eu-west-1", "", backup, "backupRegion=eu-west-1 is the region of the stack"},
+		{"backups elsewhere", "eu-central-1", "", backup, accepted},
+		{"no region", "", "", topic + " " + certificate + " " + backup, accepted},
+		{"an emulator", "us-east-1", "", topic + " -c local=http://localhost:4566", accepted},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Setenv("AWS_REGION", c.region)
+			t.Setenv("AWS_DEFAULT_REGION", c.fallback)
+			folder := t.TempDir()
+			err := run(strings.Fields(c.args + " -c dist=" + folder + " -o " + filepath.Join(folder, "out")))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
 func manyTags() string {
 	var tags []string
 	for i := range mostTags + 1 {

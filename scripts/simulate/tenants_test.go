@@ -156,3 +156,28 @@ func TestALoudTeamDoesNotSlowTheOthers(t *testing.T) {
 		t.Errorf("the loud team put %d documents", n)
 	}
 }
+
+// TestALoudTeamWaitsForItself is a team that asks more than the workers can answer: its questions wait, and those of others do not. Queues
+// that do not look at groups show that the load is one under which they would.
+func TestALoudTeamWaitsForItself(t *testing.T) {
+	t.Parallel()
+	run := func(loud float64, unfair bool) (r TenantsResult) {
+		bubble(t, func(ctx context.Context) (err error) {
+			r, err = Tenants{World: WorldOptions{Seed: 1, TeamRate: 100, Workers: 2, Unfair: unfair}, Teams: 60, Asks: 6, Loud: loud, For: 20 * time.Second}.Run(ctx)
+			return err
+		})
+		if len(r.Quiet.Answered) < 80 || r.Quiet.Failed+r.Quiet.Refused+r.Loud.Failed > 0 {
+			t.Errorf("loud %.0f, unfair %t: %d answered, %d failed, %d refused, and %d of the loud team failed", loud, unfair, len(r.Quiet.Answered), r.Quiet.Failed, r.Quiet.Refused, r.Loud.Failed)
+		}
+		return r
+	}
+	alone, fair, unfair := run(0, false), run(300, false), run(300, true)
+	lonely, beside, behind := alone.Quiet.Answered.At(0.9), fair.Quiet.Answered.At(0.9), unfair.Quiet.Answered.At(0.9)
+	t.Logf("p90 %s alone, %s next to the loud team, which waits %s, and %s behind it", lonely, beside, fair.Loud.Answered.At(0.5), behind)
+	if beside > 2*lonely {
+		t.Errorf("p90 %s next to the loud team, %s alone", beside, lonely)
+	}
+	if own := fair.Loud.Answered.At(0.5); own < 10*beside || behind < 10*lonely {
+		t.Errorf("the load is too small to show anything: the loud team waits %s, and with unfair queues the others %s", own, behind)
+	}
+}

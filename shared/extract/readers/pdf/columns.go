@@ -26,6 +26,9 @@ func columns(all []line, depth int) []block {
 	var blocks []block
 	var left, right, crossing []line
 	endColumns := func() {
+		if all[0].turned {
+			left, right = right, left
+		}
 		blocks = append(blocks, columns(left, depth+1)...)
 		blocks = append(blocks, columns(right, depth+1)...)
 		left, right = nil, nil

@@ -30,6 +30,7 @@ type line struct {
 	size    float64 // height of its characters
 	bold    bool
 	running bool // it heads or ends many pages
+	turned  bool // the text of its page runs from right to left
 }
 
 type box struct{ left, bottom, right, top float64 }
@@ -172,38 +173,36 @@ func plain(word string) string {
 // fragments joins words into lines, cut where a gap is too wide for a space. They are sorted from top to bottom.
 func fragments(words []line) []line {
 	var all []line
+	turned := turned(words)
 	for _, row := range rows(words) {
 		current := row[0]
 		bold, letters := 0, 0
-		var text strings.Builder
-		count := func(w line) {
+		var texts []string
+		var glued []bool
+		add := func(w line, glue bool) {
+			texts, glued = append(texts, w.text), append(glued, glue)
 			letters += len(w.text)
 			if w.bold {
 				bold += len(w.text)
 			}
 		}
 		flush := func() {
-			current.text, current.bold = text.String(), bold == letters
+			current.text, current.bold, current.turned = inOrder(texts, glued, turned), bold == letters, turned
 			all = append(all, current)
-			text.Reset()
+			texts, glued = nil, nil
 			bold, letters = 0, 0
 		}
-		text.WriteString(current.text)
-		count(current)
+		add(current, false)
 		for _, w := range row[1:] {
 			size := max(w.size, current.size)
-			switch gap := w.left - current.right; {
-			case gap > 0.75*size:
+			gap := w.left - current.right
+			if gap > 0.75*size {
 				flush()
 				current = w
-			case gap > 0.1*size:
-				text.WriteByte(' ')
-				fallthrough
-			default:
+			} else {
 				current.box, current.size = current.join(w.box), max(current.size, w.size)
 			}
-			text.WriteString(w.text)
-			count(w)
+			add(w, gap <= 0.1*size)
 		}
 		flush()
 	}

@@ -3,7 +3,6 @@ package pdf
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -96,7 +95,7 @@ func joined(row []line) line {
 		whole.box, whole.size, whole.bold = whole.join(l.box), max(whole.size, l.size), whole.bold && l.bold
 		whole.running = whole.running || l.running
 	}
-	whole.text = strings.Join(texts, " ")
+	whole.text = inOrder(texts, nil, whole.turned)
 	return whole
 }
 

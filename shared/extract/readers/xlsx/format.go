@@ -12,6 +12,7 @@ import (
 type format struct {
 	kind           kind
 	noZero         bool // zero has no digits
+	layout         mask // of masked
 	whole          int  // digits before the point, with zeros in front
 	decimals       int
 	grouped        bool
@@ -27,6 +28,7 @@ const (
 	general kind = iota
 	worded       // General with a text around it
 	literal      // a text without the number
+	masked       // digits with texts between them
 	decimal
 	percent
 	scientific
@@ -40,9 +42,11 @@ const maxDecimals = 15
 func parseFormat(code string) format {
 	f := format{divisor: 1}
 	var pattern, before, after strings.Builder
+	var layout mask
 	texts := &before // after the first digit it is after
 	add := func(text string) {
 		texts.WriteString(text)
+		layout = append(layout, text...)
 		pattern.WriteByte('"')
 	}
 	for i := 0; i < len(code); i++ {
@@ -77,6 +81,7 @@ func parseFormat(code string) format {
 			i += end
 		case '0', '#', '?', '@':
 			texts = &after
+			layout = append(layout, map[bool]byte{true: zeroDigit, false: anyDigit}[c == '0'])
 			pattern.WriteByte(c)
 		default:
 			if len(code)-i >= len(generalCode) && strings.EqualFold(code[i:i+len(generalCode)], generalCode) {
@@ -87,11 +92,15 @@ func parseFormat(code string) format {
 			}
 			if strings.IndexByte("$-+() ", c) >= 0 || c >= 0x80 {
 				texts.WriteByte(c)
+				layout = append(layout, c)
 			}
 			pattern.WriteByte(c)
 		}
 	}
 	f.classify(strings.ToLower(pattern.String()))
+	if f.kind == decimal && !strings.ContainsAny(pattern.String(), ".,") && layout.isBroken() {
+		f.kind, f.layout = masked, layout
+	}
 	f.prefix, f.suffix = strings.TrimLeft(before.String(), " "), strings.TrimRight(after.String(), " ")
 	return f
 }
@@ -160,6 +169,8 @@ func (f format) text(n float64, is1904 bool) string {
 		return f.framed(n, short(n), "")
 	case literal:
 		return f.prefix + f.suffix
+	case masked:
+		return f.layout.fill(n)
 	case decimal:
 		return f.framed(n, fixed(n/f.divisor, f.decimals, f.grouped), "")
 	case percent:

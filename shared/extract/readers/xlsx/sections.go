@@ -52,12 +52,13 @@ func parseCode(code string) cellFormat {
 		}
 		switch first := append(c.numbers, s)[0].condition; {
 		case s.operator != "":
+			s.negative = s.isBelowZero() && strings.ContainsAny(s.prefix, "(-−") // else Excel adds the sign
 		case i == 0 && len(parts) > 1:
 			s.condition = condition{map[bool]string{true: ">=", false: ">"}[len(parts) == 2], 0}
 		case i == 1 && (first == condition{">=", 0} || first == condition{">", 0}):
-			s.condition = condition{"<", 0}
+			s.condition, s.negative = condition{"<", 0}, true
 		}
-		if s.negative = s.operator == "<" && s.limit <= 0 || s.operator == "<=" && s.limit < 0; !s.negative { // else brackets are its sign
+		if !s.negative { // else brackets are its sign
 			s.prefix, s.suffix = strings.TrimLeft(s.prefix, " ("), strings.TrimRight(s.suffix, " )")
 		}
 		c.numbers = append(c.numbers, s)
@@ -103,6 +104,10 @@ func conditionOf(part string) condition {
 		}
 	}
 	return condition{}
+}
+
+func (c condition) isBelowZero() bool {
+	return c.operator == "<" && c.limit <= 0 || c.operator == "<=" && c.limit < 0
 }
 
 func (c condition) holds(n float64) bool {

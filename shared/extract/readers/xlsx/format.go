@@ -15,6 +15,7 @@ type format struct {
 	layout         mask // of masked
 	whole          int  // digits before the point, with zeros in front
 	decimals       int
+	optional       int // of the decimals, that are not shown if they are 0
 	grouped        bool
 	divisor        float64 // of a format in thousands
 	prefix, suffix string  // such as the sign of a currency
@@ -137,6 +138,8 @@ func (f *format) classify(pattern string) {
 		}
 		f.decimals++
 	}
+	f.optional = f.decimals - 1 - strings.LastIndexByte(fraction[:f.decimals], '0')
+	f.optional = max(0, f.optional-max(0, f.decimals-maxDecimals))
 	f.decimals = min(f.decimals, maxDecimals)
 	f.whole = min(strings.Count(whole, "0"), maxDecimals)
 	f.noZero = !strings.Contains(pattern, "0")
@@ -172,9 +175,9 @@ func (f format) text(n float64, is1904 bool) string {
 	case masked:
 		return f.layout.fill(n)
 	case decimal:
-		return f.framed(n, fixed(n/f.divisor, f.decimals, f.grouped), "")
+		return f.framed(n, f.fixed(n/f.divisor), "")
 	case percent:
-		return f.framed(n, fixed(100*n, f.decimals, f.grouped), "%")
+		return f.framed(n, f.fixed(100*n), "%")
 	case scientific:
 		return strconv.FormatFloat(n, 'E', f.decimals, 64)
 	case moment:
@@ -190,8 +193,6 @@ func (f format) framed(n float64, text, sign string) string {
 	if n < 0 && strings.HasPrefix(text, "-") {
 		minus, text = "-", text[1:]
 	}
-	digits, _, _ := strings.Cut(text, ".")
-	text = strings.Repeat("0", max(0, f.whole-len(digits))) + text
 	if f.noZero && strings.Trim(text, "0.,") == "" {
 		minus, text = "", ""
 	}
@@ -210,31 +211,38 @@ func short(n float64) string {
 	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }
 
-// fixed returns n with a number of decimals, rounded as Excel does: from its 15 digits, halves away from zero.
-func fixed(n float64, decimals int, grouped bool) string {
+// fixed returns the digits of n that f shows.
+func (f format) fixed(n float64) string {
 	if math.Abs(n) >= 1e21 {
 		return short(n)
 	}
-	digits, ok := new(big.Rat).SetString(strconv.FormatFloat(n, 'e', 14, 64))
-	if !ok {
-		return short(n)
-	}
-	text := digits.FloatString(decimals)
-	if !grouped {
-		return text
-	}
-	sign, whole := "", text
+	sign, whole := "", rounded(n, f.decimals)
 	if strings.HasPrefix(whole, "-") {
 		sign, whole = "-", whole[1:]
 	}
-	whole, fraction, dot := strings.Cut(whole, ".")
-	for i := len(whole) - 3; i > 0; i -= 3 {
+	whole, fraction, _ := strings.Cut(whole, ".")
+	whole = strings.Repeat("0", max(0, f.whole-len(whole))) + whole
+	for i := len(whole) - 3; i > 0 && f.grouped; i -= 3 {
 		whole = whole[:i] + "," + whole[i:]
 	}
-	if dot {
+	for range f.optional {
+		fraction = strings.TrimSuffix(fraction, "0")
+	}
+	if fraction != "" {
 		whole += "." + fraction
 	}
 	return sign + whole
+}
+
+// rounded returns n with a number of decimals, rounded as Excel does: from its 15 digits, halves away from zero.
+func rounded(n float64, decimals int) string {
+	scaled := math.Abs(n) * math.Pow10(decimals)
+	if scaled > 1e9 || math.Abs(scaled-math.Floor(scaled)-0.5) < 1e-5 { // else it is not near a half, and the rest is slower
+		if digits, ok := new(big.Rat).SetString(strconv.FormatFloat(n, 'e', 14, 64)); ok {
+			return digits.FloatString(decimals)
+		}
+	}
+	return strconv.FormatFloat(n, 'f', decimals, 64)
 }
 
 // lastDay is 9999-12-31, the last that Excel shows.

@@ -28,7 +28,7 @@ func (m mask) isBroken() bool {
 
 // fill returns m with the digits of n, the last one in its last place, and those that have none before the first place.
 func (m mask) fill(n float64) string {
-	digits := fixed(math.Abs(n), 0, false)
+	digits := format{}.fixed(math.Abs(n))
 	first := slices.IndexFunc(m, isDigit)
 	var out []byte // from its end
 	for i := len(m) - 1; i >= 0; i-- {

@@ -114,7 +114,7 @@ func TestImportedItemsAreFound(t *testing.T) {
 	id := o.add("jira", "--name", "tracker")
 	o.run(o.key, 1, "", "admin", "source", "add", "jira", "--name", "tracker")
 	good := `{"uri":"https://jira.test/1","title":"Login fails","body":"The login fails \u001b[31mafter an hour.","sourceType":"issue","number":"1","state":"open"}` + "\n"
-	o.run(o.pat, 1, "1 accepted, 1 rejected", "item 2: title is missing", "source", "import", id,
+	o.run(o.pat, 1, "1 accepted, 1 rejected", "line 2: title is missing", "source", "import", id,
 		o.file("a.jsonl", good+`{"uri":"https://jira.test/2","body":"","sourceType":"issue"}`+"\n"))
 	o.run(o.pat, 0, "1 accepted, 0 rejected", "", "source", "import", id, o.file("b.jsonl", good))
 	o.run(o.pat, 0, "1 accepted, 0 rejected", "", "source", "import", id, o.file("c.jsonl", "\ufeff"+strings.ReplaceAll(good, "\n", "\r\n")))
@@ -212,4 +212,20 @@ func TestSourceSync(t *testing.T) {
 	}
 	o.run(o.key, 0, "Comment on #1: Login fails", "", "search", "--space", "issues", "clear the cookies")
 	o.run(o.key, 0, "Text of Login fails.", "", "get", login.HTMLURL)
+}
+
+// TestImportReadsStandardInput is not parallel: standard input is the process's.
+func TestImportReadsStandardInput(t *testing.T) {
+	o := newFixture(t)
+	items, err := os.Open(o.file("items.jsonl", `{"uri":"https://x.test/1","title":"t","body":"b","sourceType":"issue"}`+"\n\n{}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer items.Close()
+	before := os.Stdin
+	os.Stdin = items
+	t.Cleanup(func() { os.Stdin = before })
+	id := o.add("linear", "--name", "tracker")
+	o.run(o.pat, 1, "1 accepted, 1 rejected", "line 3: uri is missing", "source", "import", id, "-")
+	o.run(o.pat, 1, "", "nothing syncs this data source, so it cannot be paused", "source", "pause", id)
 }

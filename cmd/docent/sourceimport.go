@@ -20,7 +20,7 @@ import (
 
 type sourceImportCmd struct {
 	ID   string `arg:"" help:"The data source."`
-	File string `arg:"" type:"existingfile" help:"A .zip file of a Slack export, or JSON Lines."`
+	File string `arg:"" type:"existingfile" help:"A .zip file of a Slack export, or JSON Lines; - reads JSON Lines from standard input."`
 	serverFlags
 }
 
@@ -33,6 +33,7 @@ Requires a team admin's personal key. Importing again changes only items that ar
 Examples:
 
     docent source import $SOURCE issues.jsonl
+    gunzip -c issues.jsonl.gz | docent source import $SOURCE -
     docent source import $SOURCE "Acme Slack export.zip"`
 }
 
@@ -47,7 +48,7 @@ const (
 type batch struct {
 	lines [][]byte
 	done  int // of total, in the unit of the file
-	total int
+	total int // 0: unknown, as of standard input
 }
 
 // Run imports.
@@ -55,6 +56,9 @@ func (c *sourceImportCmd) Run(ctx context.Context, con *console) error {
 	api, err := c.client()
 	if err != nil {
 		return err
+	}
+	if c.File == "-" {
+		return c.send(ctx, con, api, lines(os.Stdin, 0), "bytes", "line")
 	}
 	f, err := os.Open(c.File)
 	if err != nil {
@@ -65,19 +69,19 @@ func (c *sourceImportCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	batches, unit := lines(f, info.Size()), "bytes"
+	batches, unit, each := lines(f, info.Size()), "bytes", "line"
 	if strings.EqualFold(filepath.Ext(c.File), ".zip") {
 		archive, err := slack.Open(f, info.Size())
 		if err != nil {
 			return err
 		}
-		batches, unit = messages(archive), "days"
+		batches, unit, each = messages(archive), "days", "item"
 	}
-	return c.send(ctx, con, api, batches, unit)
+	return c.send(ctx, con, api, batches, unit, each)
 }
 
-// send imports one batch after the other and reports progress in unit.
-func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Client, batches iter.Seq2[batch, error], unit string) error {
+// send imports one batch after the other, reports progress in unit, and calls a rejected item the each that it is in the file.
+func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Client, batches iter.Seq2[batch, error], unit, each string) error {
 	tell, end := put.Lines(con.err, con.now, unit), func() {}
 	if isTerminal(con.err) {
 		tell, end = put.Bar(con.err, "import", unit)
@@ -100,10 +104,12 @@ func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Cl
 		}
 		accepted, rejected = accepted+done.Accepted, rejected+done.Rejected
 		for _, e := range done.Errors {
-			_, _ = fmt.Fprintf(con.err, "docent: item %d: %s\n", before+e.Line, client.Printable(e.Detail))
+			_, _ = fmt.Fprintf(con.err, "docent: %s %d: %s\n", each, before+e.Line, client.Printable(e.Detail))
 		}
 		before += len(b.lines)
-		tell(b.done, rejected, b.total)
+		if b.total > 0 {
+			tell(b.done, rejected, b.total)
+		}
 	}
 	end()
 	if failed != nil && accepted+rejected == 0 {

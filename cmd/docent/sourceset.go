@@ -129,7 +129,12 @@ func setPaused(ctx context.Context, con *console, flags serverFlags, id string, 
 	if err != nil {
 		return err
 	}
-	if _, err := api.ChangeSource(ctx, id, client.SourceChange{Paused: &paused}); err != nil {
+	var refused *client.Error
+	_, err = api.ChangeSource(ctx, id, client.SourceChange{Paused: &paused})
+	switch {
+	case errors.As(err, &refused) && len(refused.Fields) == 1 && refused.Fields[0].Pointer == "/paused":
+		return errors.New("nothing syncs this data source, so it cannot be paused; docent source import or a webhook fills it")
+	case err != nil:
 		return err
 	}
 	if paused {

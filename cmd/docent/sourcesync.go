@@ -8,6 +8,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"docent/client"
 	"docent/shared/app"
 	"docent/shared/source"
 )
@@ -94,7 +95,7 @@ func (c *sourceSyncCmd) sync(ctx context.Context, con *console, local *app.Local
 	}
 	for _, after := range sources {
 		if after.ID == d.ID && after.LastError != nil {
-			return false, printf(con.err, "docent: %s: %s\n", d.Name, after.LastError.Detail)
+			return false, printf(con.err, "docent: %s: %s\n", d.Name, client.Printable(after.LastError.Detail))
 		}
 	}
 	return true, nil

@@ -53,7 +53,7 @@ func TestREADMECommands(t *testing.T) {
 		if stopped {
 			return
 		}
-		for _, want := range []string{"1,000", "release manager approves", "deployctl undo", `"state":"complete"`} {
+		for _, want := range []string{"1,000", "release manager approves", "deployctl undo", `\n\n> **To roll back a release`, `"state":"complete"`} {
 			if !strings.Contains(string(out), want) {
 				t.Errorf("the README's commands did not print %q", want)
 			}

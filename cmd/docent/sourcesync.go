@@ -20,7 +20,7 @@ type sourceSyncCmd struct {
 
 // Help is the long help of docent source sync.
 func (c *sourceSyncCmd) Help() string {
-	return `Reads data sources now, in the data folder of this machine, while no server runs on it; a server syncs them automatically every 15 minutes, at once after a push, and when the dashboard or POST /data-sources/{id}/sync asks for it. An interrupted sync continues where it stopped, here or in the server. What blocks a sync, such as a rate limit of the provider, is shown here and in docent source list.
+	return `Reads data sources now, in the data folder of this machine, while no server runs on it; a server syncs web pages daily and all others every 15 minutes, at once after a webhook, and when the dashboard or POST /data-sources/{id}/sync asks for it. An interrupted sync continues where it stopped, here or in the server. What blocks a sync, such as a rate limit of the provider, is shown here and in docent source list.
 
 The exit status is 1 if a data source could not be brought up to date.`
 }

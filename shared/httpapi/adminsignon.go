@@ -24,7 +24,7 @@ func (h *administration) signOnRoutes(api huma.API, tags []string) {
 type SignOnBody struct {
 	Method    *signon.Method `json:"method,omitempty" enum:"saml,oidc" doc:"How the team signs in; left out: there is no provider."`
 	Required  bool           `json:"required" doc:"Everybody signs in at the provider. A link that the operator makes still works."`
-	Attribute string         `json:"attribute" doc:"Of a SAML assertion, with the user name; empty: its NameID has it."`
+	Attribute string         `json:"attribute" doc:"The attribute of a SAML assertion that has the user name; empty: the NameID has it."`
 	OIDC      *SignOnClient  `json:"oidc,omitempty" doc:"The OpenID Connect provider."`
 	Test      *SignOnTest    `json:"test,omitempty" doc:"The last test that ended well."`
 	SignInURL string         `json:"signInUrl" doc:"Where people sign in; also for the provider's tile."`

@@ -43,7 +43,7 @@ type CollectionBody struct {
 	ID string `json:"id"`
 	collection.Fields
 	DefaultAccess        *AccessBody `json:"defaultAccess,omitempty" doc:"Who may read those of its documents that have no access of their own. Absent: everyone in the team."`
-	DefaultAccessUnknown *AccessBody `json:"defaultAccessUnknown,omitempty" doc:"The names in defaultAccess that nobody had when it was set. They open to whoever gets them."`
+	DefaultAccessUnknown *AccessBody `json:"defaultAccessUnknown,omitempty" doc:"The names in defaultAccess that nobody had when it was set. A person or group that gets such a name may then read."`
 }
 
 func collectionOf(c collection.Collection) CollectionBody {

@@ -38,14 +38,14 @@ type DataSourceBody struct {
 	Name      string              `json:"name"`
 	Settings  source.Settings     `json:"settings"`
 	State     source.State        `json:"state" enum:"connecting,ready,failed,paused"`
-	LastSync  string              `json:"lastSync,omitempty" format:"date-time" doc:"When content came last. This and the next two are shown to admins and team keys only: they are about all items, also those that a person may not read."`
+	LastSync  string              `json:"lastSync,omitempty" format:"date-time" doc:"When content came last. lastSync, lastError and sync are shown to admins and team keys only: they are about all items, also those that a person may not read."`
 	LastError *source.SyncFailure `json:"lastError,omitempty" doc:"Why content could not be brought up to date."`
 	Sync      *source.Progress    `json:"sync,omitempty" doc:"How far reading the provider is, where a connector does that."`
 	CreatedAt string              `json:"createdAt" format:"date-time"`
 	UpdatedAt string              `json:"updatedAt" format:"date-time"`
 
 	DefaultAccess        *AccessBody `json:"defaultAccess,omitempty" doc:"Who may read those of its items that have no access of their own. Absent: everyone in the team."`
-	DefaultAccessUnknown *AccessBody `json:"defaultAccessUnknown,omitempty" doc:"The names in defaultAccess that nobody had when it was set. They open to whoever gets them."`
+	DefaultAccessUnknown *AccessBody `json:"defaultAccessUnknown,omitempty" doc:"The names in defaultAccess that nobody had when it was set. A person or group that gets such a name may then read."`
 }
 
 func dataSourceOf(d source.DataSource) DataSourceBody {

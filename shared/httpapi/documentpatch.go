@@ -25,7 +25,7 @@ type updateDocumentOutput struct {
 	ETag string `header:"ETag"`
 	Body struct {
 		DocumentEntry
-		AccessUnknown *AccessBody `json:"accessUnknown,omitempty" doc:"The names in the given access that nobody has yet. They open to whoever gets them."`
+		AccessUnknown *AccessBody `json:"accessUnknown,omitempty" doc:"The names in the given access that nobody has yet. A person or group that gets such a name may then read it."`
 	}
 }
 

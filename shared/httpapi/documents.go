@@ -114,7 +114,7 @@ type putDocumentOutput struct {
 	ETag string `header:"ETag"`
 	Body struct {
 		ID            string      `json:"id"`
-		AccessUnknown *AccessBody `json:"accessUnknown,omitempty" doc:"The names in access that nobody has yet. They open to whoever gets them."`
+		AccessUnknown *AccessBody `json:"accessUnknown,omitempty" doc:"The names in access that nobody has yet. A person or group that gets such a name may then read it."`
 	}
 }
 
@@ -217,7 +217,7 @@ type documentOutput struct {
 		BodyEncoding string `json:"bodyEncoding,omitempty" enum:"gzip"`
 		Indexing     struct {
 			State   document.State        `json:"state" enum:"extracting,pending,indexed,failed" doc:"Whether questions find this version by its words. While the text of a file is read it is extracting; then the document gets its body and a new ETag, and is pending."`
-			Meaning document.MeaningState `json:"meaning,omitempty" enum:"pending,done" doc:"Whether they find it also by its meaning, which takes longer. Absent if this installation searches by words alone, or if indexing has failed."`
+			Meaning document.MeaningState `json:"meaning,omitempty" enum:"pending,done" doc:"Whether questions find it also by its meaning, which takes longer. Absent if this installation searches by words alone, or if indexing has failed."`
 			Error   *indexingError        `json:"error,omitempty"`
 			Notes   []string              `json:"notes,omitempty" doc:"What the text of a file lacks, such as a page that is a picture."`
 		} `json:"indexing" doc:"Whether questions find this version."`

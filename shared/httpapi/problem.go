@@ -36,7 +36,7 @@ type problem struct {
 	ResetsAt         string   `json:"resetsAt,omitempty" doc:"When the daily quota is full again."`
 	OldestCursor     string   `json:"oldestCursor,omitempty" doc:"The cursor to continue from after one that is past retention."`
 
-	ChatError *chatError `json:"error,omitempty" doc:"The same as clients of OpenAI's API read it; only where they call."`
+	ChatError *chatError `json:"error,omitempty" doc:"The same in the form of OpenAI's API, whose clients read it; only in replies to operations that they call."`
 
 	headers http.Header
 }

@@ -165,7 +165,7 @@ func describeScopes(doc *huma.OpenAPI) {
 		case len(names) == 0:
 			op.Description += " Every key may call it, whatever its scopes."
 		case slices.Contains(signOnChanges, op.Method+" "+path):
-			op.Description += " It needs a key with all scopes and without an expiry, or a session that such a key opened or none did."
+			op.Description += " It needs a key with all scopes and without an expiry, or a session that was opened by such a key or without a key."
 		default:
 			op.Description += " A key with scopes needs " + strings.Join(names, " or ") + "."
 		}

@@ -26,8 +26,8 @@ func (h *securityEvents) routes(api huma.API) {
 	tags := []string{"Security events"}
 	register(api, huma.Operation{OperationID: "listSecurityEvents", Method: http.MethodGet, Path: "/security-events",
 		Summary: "Read the feed of security events, oldest first", Tags: tags, Errors: []int{400, 410},
-		Description: "Without until the feed is polled: nextCursor is always there, to be saved and sent as after. " +
-			"With until the read ends: nextCursor is null on its last page."}, h.list)
+		Description: "Without the parameter until, the feed is polled: nextCursor is always there, to be saved and sent as after. " +
+			"With it, the read ends: nextCursor is null on the last page."}, h.list)
 	register(api, huma.Operation{OperationID: "listSecurityEventTypes", Method: http.MethodGet, Path: "/security-events/types",
 		Summary: "List the types of security events", Tags: tags}, h.types)
 	register(api, huma.Operation{OperationID: "getSecurityEvent", Method: http.MethodGet, Path: "/security-events/{eventId}",

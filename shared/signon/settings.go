@@ -21,7 +21,7 @@ import (
 type Fields struct {
 	Method    Method `json:"method,omitempty" enum:"saml,oidc" doc:"How the team signs in. Without it, by SAML if its metadata is set."`
 	Required  bool   `json:"required" doc:"Everybody signs in at the provider. A link that the operator makes still works."`
-	Attribute string `json:"attribute,omitempty" maxLength:"256" doc:"Of a SAML assertion, with the user name. Without it, its NameID has the user name."`
+	Attribute string `json:"attribute,omitempty" maxLength:"256" doc:"The attribute of a SAML assertion that has the user name. Without it, the NameID has the user name."`
 }
 
 // Settings are the settings of single sign-on of a team. The metadata of its SAML provider is

@@ -68,8 +68,8 @@ Docent itself. The team's keys are shown this once:
   admin's personal key  %[3]s
   team key              %[4]s
 
-Two people are in the team: ada@example.com may read a private page, ben@example.com
-may not. The team key may act for either of them.
+Besides its admin, the team has two people: ada@example.com may read a private page,
+ben@example.com and the admin may not. The team key reads it, and may act for each person.
 
 Ask your first question:
 

@@ -45,6 +45,43 @@ func TestEveryWordOfAnHTMLFile(t *testing.T) {
 	}
 }
 
+// putBodies lets the page keep the title and the text of each put document by its address, and drops the files.
+func putBodies(t *testing.T, files map[string]string) (b *browser.Tab, put func(name string) (title, body string)) {
+	t.Helper()
+	b, _ = signedIn(t)
+	newCollection(b, "files", "Files.")
+	intercept(b, `method === "PUT"`, `((d) => (puts[d.uri] = [d.title, d.body], real(path, o)))(JSON.parse(o.body))`, "window.puts = {};")
+	b.Drop(".drop", write(t, files))
+	return b, func(name string) (title, body string) {
+		d := browser.Value[[]string](b, `puts["file:///runbooks/`+name+`"] ?? ["", ""]`)
+		return d[0], d[1]
+	}
+}
+
+// TestTextInOtherEncodings is put as it reads, or left out. It was stored with characters that nobody wrote.
+func TestTextInOtherEncodings(t *testing.T) {
+	t.Parallel()
+	b, put := putBodies(t, map[string]string{
+		"plain.md":  "\xef\xbb\xbf# Café",
+		"little.md": "\xff\xfe#\x00 \x00C\x00a\x00f\x00\xe9\x00",
+		"big.txt":   "\xfe\xff\x00C\x00a\x00f\x00\xe9",
+		"old.html":  "<meta charset=windows-1252><p>Caf\xe9 \x96 open",
+		"latin.md":  "# Caf\xe9",
+		"latin.htm": "<p>Caf\xe9",
+		"false.txt": "PK\x00\x01",
+	})
+	b.Wait("4 documents put.")
+	for name, want := range map[string]string{"plain.md": "# Café", "little.md": "# Café", "big.txt": "Café", "old.html": "Café – open"} {
+		if _, body := put(name); body != want {
+			t.Errorf("%s is put as %q, want %q", name, body, want)
+		}
+	}
+	b.Click("3 files were left out")
+	b.Wait("runbooks/latin.md: It is not valid UTF-8.")
+	b.Wait("runbooks/latin.htm: It is not valid UTF-8.")
+	b.Wait("runbooks/false.txt: It is binary")
+}
+
 // withFiles is a tab with an open collection at a server that reads files of every media type, as their first words.
 func withFiles(t *testing.T) *browser.Tab {
 	t.Helper()

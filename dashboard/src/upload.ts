@@ -93,8 +93,9 @@ export async function documentOf(path: string, file: File, signal: AbortSignal, 
 		if (file.size <= mostInline) return { uri, title, mediaType, body: await base64(file) };
 		return { uri, title, mediaType, upload: await sendFile(file, mediaType, signal, sent) };
 	}
-	const text = (await file.text()).replace(/^\ufeff/, "");
-	if (/\.x?html?$/i.test(path)) {
+	const html = /\.x?html?$/i.test(path);
+	const text = textOf(new Uint8Array(await file.arrayBuffer()), html);
+	if (html) {
 		const { readPage } = await import("./html");
 		const page = readPage(text);
 		return { uri, title: cut(page.title || name), body: page.body };
@@ -104,6 +105,28 @@ export async function documentOf(path: string, file: File, signal: AbortSignal, 
 	}
 	const heading = /^#\s+(.+?)\s*#*$/m.exec(text)?.[1];
 	return { uri, title: cut(heading || name.replace(extensions, "")), body: text };
+}
+
+/** Returns the text of a file in UTF-8, in UTF-16 with a byte order mark, or in the encoding that an HTML file names. */
+function textOf(file: Uint8Array, html: boolean): string {
+	const mark = (file[0] ?? 0) * 256 + (file[1] ?? 0);
+	const text = decoded(file, mark === 0xfffe ? "utf-16le" : mark === 0xfeff ? "utf-16be" : "utf-8") ?? (html && decoded(file, charsetOf(file)));
+	if (typeof text !== "string") throw new Error("It is not valid UTF-8. Save it as UTF-8");
+	if (text.includes("\0")) throw new Error("It is binary, or UTF-16 without a byte order mark. Save it as UTF-8");
+	return text;
+}
+
+function decoded(file: Uint8Array, encoding: string): string | undefined {
+	try {
+		return new TextDecoder(encoding, { fatal: true }).decode(file);
+	} catch {
+		return undefined; // it is in another encoding, or there is no such one
+	}
+}
+
+/** Returns the encoding that the beginning of an HTML file names. */
+function charsetOf(file: Uint8Array): string {
+	return /charset\s*=\s*["']?([\w-]+)/i.exec(new TextDecoder("latin1").decode(file.subarray(0, 1024)))?.[1] ?? "utf-8";
 }
 
 /** Returns the characters of a title that the server takes; slice would cut an emoji in two. */

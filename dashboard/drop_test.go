@@ -82,6 +82,24 @@ func TestTextInOtherEncodings(t *testing.T) {
 	b.Wait("runbooks/false.txt: It is binary")
 }
 
+// TestATitleIsAHeading and no comment in code, and no line freezes the page while its title is read.
+func TestATitleIsAHeading(t *testing.T) {
+	t.Parallel()
+	b, put := putBodies(t, map[string]string{
+		"code.md":   "Intro.\n\n~~~bash\n# install it\n```\n# and that\n~~~~\n",
+		"after.md":  "````\n```\n# no\n````\n\n#  After C#  ## \n",
+		"empty.md":  "#\n\n# \n\ntext\n",
+		"blanks.md": "# a" + strings.Repeat(" ", 60_000) + "b\n",
+		"hashes.md": "# a " + strings.Repeat("#", 60_000) + "b\n",
+	})
+	b.Wait("5 documents put.")
+	for name, want := range map[string]string{"code.md": "code", "after.md": "After C#", "empty.md": "empty"} {
+		if title, _ := put(name); title != want {
+			t.Errorf("%s has the title %q, want %q", name, title, want)
+		}
+	}
+}
+
 // withFiles is a tab with an open collection at a server that reads files of every media type, as their first words.
 func withFiles(t *testing.T) *browser.Tab {
 	t.Helper()

@@ -103,8 +103,7 @@ export async function documentOf(path: string, file: File, signal: AbortSignal, 
 	if (limitsReaders(text)) {
 		throw new Error("Its front matter says who may read it, but this page does not read that. Put it with docent put, or remove access from its front matter and choose its readers here");
 	}
-	const heading = /^#\s+(.+?)\s*#*$/m.exec(text)?.[1];
-	return { uri, title: cut(heading || name.replace(extensions, "")), body: text };
+	return { uri, title: cut(heading(text) || name.replace(extensions, "")), body: text };
 }
 
 /** Returns the text of a file in UTF-8, in UTF-16 with a byte order mark, or in the encoding that an HTML file names. */
@@ -127,6 +126,25 @@ function decoded(file: Uint8Array, encoding: string): string | undefined {
 /** Returns the encoding that the beginning of an HTML file names. */
 function charsetOf(file: Uint8Array): string {
 	return /charset\s*=\s*["']?([\w-]+)/i.exec(new TextDecoder("latin1").decode(file.subarray(0, 1024)))?.[1] ?? "utf-8";
+}
+
+/** How much of a text is searched for a heading. */
+const titleWithin = 64 * 1024;
+
+/** Returns the first heading of level one, or nothing. A comment in a block of code is none. */
+function heading(text: string): string {
+	let fence = "";
+	for (const line of text.slice(0, titleWithin).split("\n")) {
+		const mark = /^ {0,3}(```+|~~~+)/.exec(line)?.[1];
+		if (mark !== undefined) {
+			if (fence === "") fence = mark;
+			else if (mark.startsWith(fence)) fence = "";
+		} else if (fence === "" && /^#\s/.test(line)) {
+			const title = line.slice(1).trim().replace(/(^|\s)#+$/, "").trim();
+			if (title !== "") return title;
+		}
+	}
+	return "";
 }
 
 /** Returns the characters of a title that the server takes; slice would cut an emoji in two. */

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
 import { call } from "../api";
-import { useAction } from "../load";
+import { useAction, useLoad } from "../load";
 import { useAdmin } from "../session";
 import type { Access, Document } from "../types";
-import { Choice, Field, FormDialog, Problem } from "../ui";
+import { Choice, Field, FormDialog, Loaded, Problem } from "../ui";
 
 type Mode = "default" | "chosen";
 
@@ -23,9 +23,12 @@ const names = (text: string) =>
 
 /** Shows and changes who may read a document, and shows whether a given person may. */
 export function AccessDialog({ document, onClose, onSaved }: { document: Document; onClose: () => void; onSaved: () => void }) {
-	const [mode, setMode] = useState<Mode>(document.access ? "chosen" : "default");
-	const [groups, setGroups] = useState(document.access?.groups.join("\n") ?? "");
-	const [users, setUsers] = useState(document.access?.users.join("\n") ?? "");
+	// The list may not know who reads it, and somebody may have changed that since.
+	const now = useLoad(() => call<Document>(`/documents/${document.id}`));
+	const before = now.value?.access;
+	const [mode = before ? "chosen" : "default", setMode] = useState<Mode>();
+	const [groups = before?.groups.join("\n") ?? "", setGroups] = useState<string>();
+	const [users = before?.users.join("\n") ?? "", setUsers] = useState<string>();
 	const [unknown, setUnknown] = useState<Access>();
 	const save = async () => {
 		const access = mode === "chosen" ? { groups: names(groups), users: names(users) } : null;
@@ -39,29 +42,36 @@ export function AccessDialog({ document, onClose, onSaved }: { document: Documen
 			title={`Who may read “${document.title.trim() || document.uri}”`}
 			verb="Save readers"
 			cancel={unknown ? "Close" : "Cancel"}
+			disabled={!now.value}
 			below={<Preview id={document.id} />}
 			onClose={onClose}
 			onSubmit={save}
 		>
-			<Choice
-				label="Readers"
-				options={[
-					["default", "As its collection says"],
-					["chosen", "Only these"],
-				]}
-				value={mode}
-				onChange={setMode}
-			/>
-			{mode === "chosen" && (
-				<>
-					<Field label="Groups" hint="One a line, by the name in your identity provider.">
-						{(a) => <textarea {...a} rows={3} spellcheck={false} value={groups} onInput={(e) => setGroups(e.currentTarget.value)} />}
-					</Field>
-					<Field label="People" hint="One user name a line. With neither groups nor people, only team keys read it.">
-						{(a) => <textarea {...a} rows={3} spellcheck={false} value={users} onInput={(e) => setUsers(e.currentTarget.value)} />}
-					</Field>
-				</>
-			)}
+			<Loaded of={now} bones={1}>
+				{() => (
+					<>
+						<Choice
+							label="Readers"
+							options={[
+								["default", "As its collection says"],
+								["chosen", "Only these"],
+							]}
+							value={mode}
+							onChange={setMode}
+						/>
+						{mode === "chosen" && (
+							<>
+								<Field label="Groups" hint="One a line, by the name in your identity provider.">
+									{(a) => <textarea {...a} rows={3} spellcheck={false} value={groups} onInput={(e) => setGroups(e.currentTarget.value)} />}
+								</Field>
+								<Field label="People" hint="One user name a line. With neither groups nor people, only team keys read it.">
+									{(a) => <textarea {...a} rows={3} spellcheck={false} value={users} onInput={(e) => setUsers(e.currentTarget.value)} />}
+								</Field>
+							</>
+						)}
+					</>
+				)}
+			</Loaded>
 			{unknown && (
 				<p role="status">
 					Saved. Nobody has these names yet: {[...unknown.groups, ...unknown.users].join(", ")}. They open nothing until somebody has them.

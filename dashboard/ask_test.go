@@ -131,3 +131,18 @@ func TestFeedbackAndFollowUp(t *testing.T) {
 	b.Wait("It does not say when the day begins.")
 	b.Wait("1 not helpful")
 }
+
+// TestASessionThatEndsInAnAnswer: the person signs in again over the page, which then shows the answer.
+func TestASessionThatEndsInAnAnswer(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	streams(b)
+	b.Fill("Your question", "How long are logs kept?")
+	b.Press(browser.KeyEnter)
+	becomes(b, "window.stream !== undefined")
+	say(b, "event: answer.created\nid: 1\ndata: {\"questionId\":\"x\",\"state\":\"processing\"}\n\n")
+	intercept(b, `/\/answers\//.test(path)`, `Response.json({ code: "unauthorized", detail: "No." }, { status: 401 })`, "")
+	say(b, "event: error\ndata: {\"status\":401,\"code\":\"unauthorized\",\"detail\":\"The key of this request no longer works.\",\"requestId\":\"r\"}\n\n")
+	b.Wait("Your session has ended.")
+	b.Gone("The key of this request no longer works.")
+}

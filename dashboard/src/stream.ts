@@ -70,7 +70,7 @@ export async function follow(id: string, asked: Asked | undefined, signal: Abort
 			on.lost(false);
 			if (reply.body && reply.headers.get("Content-Type")?.startsWith("text/event-stream")) {
 				await read(reply.body, (e) => {
-					tried = 0;
+					if (e.name !== "error") tried = 0;
 					accepted = true;
 					if (e.id !== "") last = e.id;
 					const data = JSON.parse(e.data) as unknown;
@@ -81,6 +81,7 @@ export async function follow(id: string, asked: Asked | undefined, signal: Abort
 						on.done(data as Answer);
 					} else if (e.name === "error") {
 						const p = data as { status: number; code: string; detail: string; requestId: string };
+						if (p.status === 401) return true; // the session has ended, which the next request tells everybody
 						problem = new Failure(p.status, p.code, p.detail, p.requestId);
 					}
 					return ended || problem !== undefined;

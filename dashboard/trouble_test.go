@@ -94,6 +94,7 @@ func TestAFormOutlivesItsSession(t *testing.T) {
 	b.Press(strings.Split(key, "")...)
 	b.Press(browser.KeyEnter)
 	b.Gone("Your session has ended.")
+	becomes(b, `document.activeElement.textContent === "Create collection"`)
 	b.Fill("Name", "runbooks 2")
 	b.Click("Create collection")
 	b.Wait("A text that took long to write.")

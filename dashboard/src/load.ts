@@ -89,8 +89,13 @@ export function useAction(): { busy: boolean; error: unknown; run: (action: () =
 	const from = useRef<Element | null>(null);
 	useLayoutEffect(() => {
 		if (state.busy) return;
-		if (document.activeElement === document.body && from.current instanceof HTMLElement) from.current.focus();
+		const back = from.current;
 		from.current = null;
+		if (!(back instanceof HTMLElement)) return;
+		const focus = () => document.activeElement === document.body && back.focus();
+		focus();
+		const over = document.activeElement?.closest("dialog"); // such as the sign-in, if the session has ended
+		if (over && !over.contains(back)) over.addEventListener("close", focus, { once: true });
 	}, [state.busy]);
 	const run = (action: () => Promise<void>) => {
 		if (running.current) return;

@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-6PPQMH6B.js";import"./part-NM6T54HB.js";import"./part-4RK63AWD.js";import"./part-MCCKVSQ3.js";import"./part-3EJW57VN.js";export{c as Tokens,b as scopes,a as sources};

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { all, call, some } from "../api";
 import { useAction, useEvery, useLoad, usePart } from "../load";
-import { useMe } from "../session";
+import { useAdmin } from "../session";
 import { Badge, Confirm, Dialog, Empty, Field, FormDialog, Loaded, More, Page, Problem, Snippet, Table, Time } from "../ui";
 
 interface Endpoint {
@@ -31,8 +31,7 @@ const why = { failing: "Disabled: nothing could be delivered for 3 days", gone: 
 
 /** Settings, Webhooks. */
 export function Webhooks() {
-	const me = useMe();
-	const admin = me.user?.role === "admin";
+	const admin = useAdmin();
 	const endpoints = useLoad(() => (admin ? all<Endpoint>("/webhook-endpoints") : Promise.resolve([])));
 	const [adding, add] = useState(false);
 	const [secret, show] = useState("");

@@ -121,3 +121,15 @@ func TestALinkChoosesNoProvider(t *testing.T) {
 		t.Error("the next sign-in leads to the provider of another team")
 	}
 }
+
+// TestAWholeLinkMayBePasted in place of its code.
+func TestAWholeLinkMayBePasted(t *testing.T) {
+	t.Parallel()
+	link := serve(t)
+	b := browser.Open(t)
+	before, _, _ := strings.Cut(link, "#")
+	b.Go(before)
+	b.Fill("Personal key or one-time code", link)
+	b.Press(browser.KeyEnter)
+	b.Wait("Try one of these")
+}

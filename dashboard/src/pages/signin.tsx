@@ -107,7 +107,8 @@ export function SignIn({ code, failed, ended, onSignedIn }: { code?: string; fai
 					class="card stack"
 					onSubmit={(e) => {
 						e.preventDefault();
-						if (key.trim() !== "") open(key.trim());
+						const typed = key.trim().replace(/^http.*#\/sign-in\//, ""); // the whole link may be pasted
+						if (typed !== "") open(typed);
 					}}
 				>
 					<Field label="Personal key or one-time code" hint="A personal key begins with docent_pat_. A code comes from a sign-in link.">

@@ -311,3 +311,28 @@ func signInAgain(b *browser.Tab, key string) {
 	b.Press(browser.KeyEnter)
 	b.Gone("Your session has ended.")
 }
+
+// TestAFolderIsDroppedOnce: until the names in a large folder are read, the page says so and takes no other one, of which the
+// put would hide that of the first.
+func TestAFolderIsDroppedOnce(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	browser.Value[bool](b, `(() => {
+		const file = (name) => ({ name, isFile: true, file: (done) => done(new File(["# " + name], name)) });
+		const reader = (pages) => ({ readEntries: (done) => (pages.length > 1 ? done(pages.shift()) : (window.goOn = () => done(pages.shift() ?? []))) });
+		window.drops = 0;
+		DataTransferItem.prototype.webkitGetAsEntry = () => (drops++, { name: "runbooks", createReader: () => reader([[file("a.md"), file("b.md")], []]) });
+		return true;
+	})()`)
+	folder := write(t, map[string]string{"a.md": "# A"})
+	b.Drop(".drop", folder)
+	b.Wait("Reading the names of the files")
+	b.Drop(".drop", folder)
+	if n := browser.Value[int](b, "drops"); n != 1 {
+		t.Errorf("%d folders are read", n)
+	}
+	browser.Value[bool](b, "goOn() ?? true")
+	b.Wait("2 documents put.")
+	b.Gone("Reading the names of the files")
+}

@@ -83,10 +83,11 @@ const leftOut = (files: number) => `${plural(files, "file was", "files were")} l
 /** Puts dropped or chosen files. */
 function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => void }) {
 	const [over, setOver] = useState(false);
+	const [reading, read] = useState(false); // the names in a dropped folder, which may be many
 	const progress = useProgress(collectionId);
 	const folder = useRef<HTMLInputElement>(null);
 	const files = useRef<HTMLInputElement>(null);
-	const busy = progress?.running === true;
+	const busy = reading || progress?.running === true;
 	const again = progress?.failed.filter((f) => f.passes).length ?? 0;
 	useEffect(() => folder.current?.setAttribute("webkitdirectory", ""), []);
 	useEffect(() => {
@@ -111,7 +112,12 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 				onDrop={(e) => {
 					e.preventDefault();
 					setOver(false);
-					if (!busy && e.dataTransfer) void dropped(e.dataTransfer.items).then((uploads) => put(collectionId, uploads));
+					if (busy || !e.dataTransfer) return;
+					read(true);
+					void dropped(e.dataTransfer.items).then((uploads) => {
+						read(false);
+						void put(collectionId, uploads);
+					});
 				}}
 			>
 				<h2>Drop files or a folder here</h2>
@@ -127,7 +133,8 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 				<input ref={folder} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" onChange={take} />
 				<input ref={files} class="hidden" type="file" multiple tabIndex={-1} aria-hidden="true" accept={accepted} onChange={take} />
 			</div>
-			{progress && (
+			{reading && <p role="status">Reading the names of the files …</p>}
+			{progress && !reading && (
 				<div class="card stack">
 					<p role="status">
 						{progress.running ? `Putting ${plural(progress.total, "file")} …` : progress.total === 0 ? "The folder has no files." : `${plural(progress.put, "document")} put. ${progress.put > 0 ? "They can be found within a minute." : ""}`}

@@ -142,11 +142,7 @@ func (s Services) recordUse(ctx context.Context, who team.Principal, cost *table
 		}
 	}
 	var work sync.WaitGroup
-	work.Go(func() {
-		if err := s.Teams.Touch(ctx, who); err != nil {
-			s.Log.WarnContext(ctx, "last use not recorded", "key", who.KeyID, "err", err)
-		}
-	})
+	work.Go(func() { s.used(ctx, who) })
 	work.Go(settle)
 	return func() {
 		if extra := rate.Extra(cost.Read()); s.Rates != nil && extra != 0 {
@@ -154,6 +150,13 @@ func (s Services) recordUse(ctx context.Context, who team.Principal, cost *table
 			settle()
 		}
 		work.Wait()
+	}
+}
+
+// used records the last use of the key of who.
+func (s Services) used(ctx context.Context, who team.Principal) {
+	if err := s.Teams.Touch(ctx, who); err != nil {
+		s.Log.WarnContext(ctx, "last use not recorded", "key", who.KeyID, "err", err)
 	}
 }
 

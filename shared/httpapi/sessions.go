@@ -81,7 +81,9 @@ func (h *sessions) signIn(ctx context.Context, in *signInInput) (*signInOutput, 
 	var who team.Principal
 	var err error
 	if credential := strings.TrimSpace(in.Body.Credential); strings.HasPrefix(credential, "docent_") {
-		s, secret, who, err = h.Teams.SignInWithKey(ctx, credential, browserOf(in.UserAgent))
+		if s, secret, who, err = h.Teams.SignInWithKey(ctx, credential, browserOf(in.UserAgent)); err == nil {
+			h.used(ctx, who)
+		}
 	} else {
 		s, secret, who, err = h.Teams.SignInWithLink(ctx, credential, browserOf(in.UserAgent))
 	}

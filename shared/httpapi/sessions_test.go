@@ -127,6 +127,20 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
+// TestSigningInUsesTheKey, so that a key with which its owner signs in every day does not count as unused.
+func TestSigningInUsesTheKey(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	made := a.do(call{"POST", "/api-keys", x.pat, map[string]any{"kind": "personal", "name": "laptop", "userId": x.admin.ID}, nil}).want(t, 201)
+	a.do(call{"POST", "/sessions", "", map[string]any{"credential": made.text(t, "secret")}, map[string]string{"Sec-Fetch-Site": "same-origin"}}).want(t, 201)
+	list := a.do(call{"GET", "/api-keys", x.pat, nil, nil}).want(t, 200)
+	_, laptop, _ := strings.Cut(string(list.body), made.text(t, "id"))
+	if laptop, _, _ = strings.Cut(laptop, "}"); !strings.Contains(laptop, `"lastUsedAt":"2026-11-21T12:00:00.000Z"`) {
+		t.Errorf("after a sign-in the key is %s", laptop)
+	}
+}
+
 func TestSignOut(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)

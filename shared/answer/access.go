@@ -33,7 +33,8 @@ func (s *Service) withhold(ctx context.Context, teamID string, asker Asker, answ
 	if len(ids) == 0 {
 		return nil
 	}
-	hidden, gone, err := s.Unreadable(ctx, teamID, asker, ids)
+	slices.Sort(ids) // answers have documents in common, each of which is read once
+	hidden, gone, err := s.Unreadable(ctx, teamID, asker, slices.Compact(ids))
 	if err != nil {
 		return err
 	}

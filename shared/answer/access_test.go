@@ -63,3 +63,27 @@ func TestAnAnswerIsWithheldWithItsDocuments(t *testing.T) {
 		}
 	}
 }
+
+// TestAListReadsEachDocumentOnce, however many of its answers were made from it.
+func TestAListReadsEachDocumentOnce(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	for range 3 {
+		h.ask(ada, known)
+		h.deliver(w, 1)
+		h.clock.Advance(time.Second)
+	}
+	var read []string
+	h.Service.Unreadable = func(_ context.Context, _ string, _ answer.Asker, ids []string) (unreadable, gone map[string]bool, _ error) {
+		read = append(read, ids...)
+		return nil, nil, nil
+	}
+	slice, err := h.List(t.Context(), acme, ada, table.Window{Limit: 10})
+	if err != nil || len(slice.Entries) != 3 {
+		t.Fatalf("%d answers, %v", len(slice.Entries), err)
+	}
+	if len(read) != 1 {
+		t.Errorf("reads %q", read)
+	}
+}

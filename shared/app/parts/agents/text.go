@@ -41,7 +41,7 @@ func entry(b *strings.Builder, n int, s question.Source, facts []string) {
 	if n > 0 {
 		b.WriteString("\n")
 	}
-	fmt.Fprintf(b, "%d. **%s**\n", n+1, search.OneLine(cmp.Or(s.Title, "Untitled")))
+	fmt.Fprintf(b, "%d. **%s**\n", n+1, cmp.Or(search.OneLine(s.Title), "Untitled"))
 	fmt.Fprintf(b, "   %s\n", uri.Link(s.URL))
 	facts = append([]string{strings.ReplaceAll(s.SourceType, "_", " ") + " from " + s.Provider}, facts...)
 	fmt.Fprintf(b, "   %s\n", search.OneLine(strings.Join(facts, ", ")))
@@ -123,7 +123,7 @@ func contentsText(b httpapi.ContentsBody) string {
 		if n > 0 {
 			out.WriteString("\n")
 		}
-		fmt.Fprintf(&out, "%d. **%s**\n   %s\n", n+1, search.OneLine(cmp.Or(r.Title, "Untitled")), uri.Link(r.URL))
+		fmt.Fprintf(&out, "%d. **%s**\n   %s\n", n+1, cmp.Or(search.OneLine(r.Title), "Untitled"), uri.Link(r.URL))
 		if r.Error != nil {
 			fmt.Fprintf(&out, "   It could not be read: %s (%s)\n", r.Error.Detail, r.Error.Code)
 			continue
@@ -146,7 +146,7 @@ func answerText(b httpapi.AnswerBody) string {
 			out.WriteString("\n## References\n\n")
 		}
 		for n, r := range b.References {
-			fmt.Fprintf(&out, "%d. **%s**\n   %s\n", n+1, search.OneLine(cmp.Or(r.Title, "Untitled")), uri.Link(r.HTMLURL))
+			fmt.Fprintf(&out, "%d. **%s**\n   %s\n", n+1, cmp.Or(search.OneLine(r.Title), "Untitled"), uri.Link(r.HTMLURL))
 		}
 	case b.Error != nil:
 		fmt.Fprintf(&out, "The question could not be answered: %s (%s)\n", b.Error.Detail, b.Error.Code)

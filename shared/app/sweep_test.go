@@ -38,7 +38,11 @@ func TestAServerMarksManyPiecesOfWorkTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	const works = 20
 	for i := range works {
 		work := pending.Work{Kind: pending.IndexDocument, TeamID: "team", ID: fmt.Sprint(i), Version: 1, At: time.Now().Add(-time.Hour).UnixMilli()}

@@ -9,6 +9,7 @@ import (
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
+	"docent/shared/table"
 )
 
 // EmbedBatch makes the vectors of the documents that a batch of messages names, and returns the
@@ -56,18 +57,20 @@ func (w *Worker) failEmbedding(ctx context.Context, jobs []job, cause error) (fa
 	return failed
 }
 
-// sendEmbeddings sends the messages of documents that wait for vectors.
-func (w *Worker) sendEmbeddings(ctx context.Context, teamID string, docs []search.Document) {
+// sendEmbeddings sends the messages of documents that wait for vectors, by the operations that made their work wait. They are those
+// that the sweeper sends, so that a queue in memory leaves those out that wait in it.
+func (w *Worker) sendEmbeddings(ctx context.Context, teamID string, waiting []table.Op) {
 	if w.Embeddings == nil {
 		return
 	}
-	for some := range slices.Chunk(docs, queue.MaxBatch) {
-		var messages []queue.Outgoing
-		for _, d := range some {
-			messages = append(messages, indexing(teamID, d.ID.String(), d.Version).ForMeaning().Outgoing(0))
+	for some := range slices.Chunk(waiting, queue.MaxBatch) {
+		messages := make([]queue.Outgoing, len(some))
+		for i, op := range some {
+			messages[i] = queue.Outgoing{Body: op.(table.Put).Item.Body, Group: teamID}
 		}
 		if err := w.Embeddings.Send(ctx, messages...); err != nil {
-			w.Warn(indexing(teamID, some[0].ID.String(), some[0].Version).ForMeaning(), err)
+			first, _ := pending.Decode(messages[0].Body) // it was just encoded
+			w.Warn(first, err)
 		}
 	}
 }

@@ -21,7 +21,7 @@ const maxBatchBytes = 12 << 20
 type publication struct {
 	publish func(ctx context.Context, teamID string, docs []search.Document, done []table.Op) error
 	done    func(pending.Work) table.Op // what ends a job
-	after   func(ctx context.Context, teamID string, docs []search.Document)
+	after   func(ctx context.Context, teamID string, done []table.Op)
 	told    bool                // webhook endpoints are notified
 	room    *semaphore.Weighted // for the bytes of bodies that are indexed at the same time; nil: nothing else is
 }
@@ -137,7 +137,7 @@ func (w *Worker) index(ctx context.Context, teamID string, docs []search.Documen
 		if err == nil {
 			w.Outbox.Send(ctx, told...)
 			if by.after != nil {
-				by.after(ctx, teamID, docs)
+				by.after(ctx, teamID, done)
 			}
 			return nil
 		}

@@ -153,6 +153,25 @@ func TestGivingUpLeavesWhatIsFoundByWords(t *testing.T) {
 	}
 }
 
+// TestTheMessageForVectorsIsThatOfTheSweeper, so that a queue in memory can tell that it waits there already.
+func TestTheMessageForVectorsIsThatOfTheSweeper(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w, _ := h.worker()
+	w.Meaning, w.Embeddings = true, h.sent
+	in := h.text("Handbook", "Body.")
+	in.RequestID = "request"
+	h.put(in)
+	h.deliver(w, h.message(0), 1)
+	_, waiting := h.pending()
+	if len(waiting) != 1 || len(h.sent.Bodies) != 2 {
+		t.Fatalf("pending %v, %d messages", waiting, len(h.sent.Bodies))
+	}
+	if sent, again := string(h.sent.Bodies[1]), string(waiting[0].Message()); sent != again {
+		t.Errorf("sent %s, and again as %s", sent, again)
+	}
+}
+
 func TestGivingUpConcernsTheVersionOfItsMessage(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

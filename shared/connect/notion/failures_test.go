@@ -180,24 +180,81 @@ func deadlineOf(ctx context.Context) time.Time {
 	return deadline
 }
 
+// TestAnExpiredCursor: the list begins again, and what the reading has read is not read again.
 func TestAnExpiredCursor(t *testing.T) {
+	t.Parallel()
+	for name, full := range map[string]bool{"a full scan": true, "changes": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			var checkpoint []byte
+			if !full {
+				_, _, _, end := r.must(nil, nil)
+				checkpoint = end.Checkpoint
+			}
+			for n := range 350 {
+				o := notiontest.NewPage(n+1, fmt.Sprintf("Page %03d", n+1))
+				if !full {
+					o.Edited = r.now.Add(time.Duration(n) * time.Minute)
+				}
+				r.server.Put(o)
+			}
+			r.now = r.now.Add(24 * time.Hour)
+			got := map[string]int{}
+			pages := 0
+			for page, err := range r.c.Read(t.Context(), r.access(nil), "pages", checkpoint) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, i := range page.Items {
+					got[i.Title]++
+					r.stored[i.URI] = true
+				}
+				if pages++; pages == 6 || pages == 30 { // in the second list, and in the third one
+					r.server.EndCursors()
+				}
+				checkpoint = page.Checkpoint
+			}
+			twice := 0
+			for _, n := range got {
+				twice += n - 1
+			}
+			if len(got) != 350 || twice > 2 { // those with the time of the last ones
+				t.Errorf("read %d, %d again", len(got), twice)
+			}
+			if titles, _, _, _ := r.must(checkpoint, nil); full && len(titles) > 0 {
+				t.Errorf("the next sync read %q", titles)
+			}
+		})
+	}
+}
+
+// TestACursorThatIsNeverAccepted does not begin the list for ever.
+func TestACursorThatIsNeverAccepted(t *testing.T) {
 	t.Parallel()
 	r := read(t)
 	for n := range 150 {
 		r.server.Put(notiontest.NewPage(n+1, "Page"))
 	}
-	var middle []byte
-	for page, err := range r.c.Read(t.Context(), r.access(nil), "pages", nil) {
-		if err != nil {
-			t.Fatal(err)
+	var checkpoint []byte
+	for range 2 { // a sync, and the next one
+		items := 0
+		var err error
+		for page, failed := range r.c.Read(t.Context(), r.access(nil), "pages", checkpoint) {
+			if err = failed; err != nil {
+				break
+			}
+			for _, i := range page.Items {
+				r.stored[i.URI] = true
+			}
+			items += len(page.Items)
+			checkpoint = page.Checkpoint
+			r.server.EndCursors()
 		}
-		if middle = page.Checkpoint; strings.Contains(string(middle), `"cursor"`) {
-			break
+		var refused *source.SyncError
+		if !errors.As(err, &refused) || refused.Code != source.Unreadable || !strings.Contains(refused.Detail, "cursor") || items > 101 {
+			t.Errorf("%d items, %v", items, err)
 		}
-	}
-	r.server.EndCursors()
-	if _, _, _, _, err := r.all(middle, nil); !errors.Is(err, source.ErrFullScanNeeded) {
-		t.Errorf("got %v", err)
 	}
 }
 

@@ -38,14 +38,12 @@ func read(t *testing.T, objects ...*notiontest.Object) *reading {
 
 func (r *reading) access(before []byte) source.Access {
 	a := source.Access{Settings: source.NewSettings(r.settings), Secrets: source.Secrets{"accessToken": r.token}, Before: before}
-	if before != nil {
-		a.Stored = func(_ context.Context, uris []string) (map[string]bool, error) {
-			all := map[string]bool{}
-			for _, uri := range uris {
-				all[uri] = r.stored[uri]
-			}
-			return all, nil
+	a.Stored = func(_ context.Context, uris []string) (map[string]bool, error) {
+		all := map[string]bool{}
+		for _, uri := range uris {
+			all[uri] = r.stored[uri]
 		}
+		return all, nil
 	}
 	return a
 }

@@ -31,7 +31,10 @@ type results struct {
 	More    bool     `json:"has_more"`
 }
 
-// list returns the objects that were edited last, or those after a cursor.
+// errExpired means that Notion does not accept a cursor any more.
+var errExpired = errors.New("the cursor has expired")
+
+// list returns the objects that were edited last, or those after a cursor. It returns errExpired for one that has expired.
 func (s *session) list(ctx context.Context, cursor string) (results, error) {
 	body := map[string]any{"page_size": perList, "sort": map[string]string{"direction": "descending", "timestamp": "last_edited_time"}}
 	if cursor != "" {
@@ -40,7 +43,7 @@ func (s *session) list(ctx context.Context, cursor string) (results, error) {
 	all, _, err := rest.Post[results](ctx, s.api, "v1/search", body)
 	var refused *rest.StatusError
 	if cursor != "" && errors.As(err, &refused) && refused.Status == http.StatusBadRequest {
-		return all, source.ErrFullScanNeeded // the cursor is no longer valid
+		return all, errExpired
 	}
 	if err == nil {
 		err = s.api.TooMany(len(all.Results), perList)
@@ -56,8 +59,19 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 	if err := s.retry(ctx, &p, yield); err != nil {
 		return err
 	}
+	var again time.Time // what was reached when the list was begun again last
 	for {
 		some, err := s.list(ctx, p.Cursor)
+		if errors.Is(err, errExpired) {
+			switch {
+			case p.Reached.IsZero(): // a checkpoint of an earlier version
+				return source.ErrFullScanNeeded
+			case p.Reached.Equal(again):
+				return &source.SyncError{Code: source.Unreadable, Detail: "Notion does not continue its list of pages: it accepts no cursor of it.", Cause: err}
+			}
+			again, p.Restarted, p.Cursor, p.Passed = p.Reached, true, "", nil
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -92,6 +106,9 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			if err != nil {
 				return err
 			}
+			if !o.Edited.IsZero() && (p.Reached.IsZero() || o.Edited.Before(p.Reached)) {
+				p.Reached = o.Edited
+			}
 			if read {
 				reads++
 			}
@@ -114,9 +131,15 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 	}
 }
 
-// knows reports whether an earlier sync has read o as it is, if o was shared then.
+// knows reports whether an earlier sync has read o as it is, if o was shared then, or this reading before its list was begun again.
 func (p checkpoint) knows(o object) bool {
-	return !slices.Contains(p.Again, o.ID) && (o.Edited.Before(p.Since) || p.Known[short(o.ID)] == minutes(o.Edited))
+	return !slices.Contains(p.Again, o.ID) && (o.Edited.Before(p.Since) || p.Known[short(o.ID)] == minutes(o.Edited) || p.hasPassed(o))
+}
+
+// hasPassed reports whether the reading has passed o before its list was begun again. What was edited lately may have moved to the front
+// since, and of other objects with the time that it had reached it may not have passed all.
+func (p checkpoint) hasPassed(o object) bool {
+	return p.Restarted && o.Edited.After(p.Reached) && o.Edited.Before(p.Begun.Add(-lookBack))
 }
 
 // storedOf returns which of the objects that p knows are stored. In a full scan the

@@ -35,8 +35,12 @@ const numbering = `
 		<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1."/></w:lvl>
 		<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>
 		<w:lvl w:ilvl="2"><w:start w:val="1"/><w:numFmt w:val="lowerRoman"/><w:lvlText w:val="(%3)"/></w:lvl></w:abstractNum>
+	<w:abstractNum w:abstractNumId="2">
+		<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="upperRoman"/><w:lvlText w:val="Article %1."/></w:lvl>
+		<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimalZero"/><w:isLgl/><w:lvlText w:val="Section %1.%2"/></w:lvl></w:abstractNum>
 	<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
 	<w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
+	<w:num w:numId="4"><w:abstractNumId w:val="2"/></w:num>
 	<w:num w:numId="3"><w:abstractNumId w:val="1"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/></w:lvlOverride></w:num>`
 
 const footnotes = `<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>line</w:t></w:r></w:p></w:footnote>
@@ -86,6 +90,8 @@ func TestRead(t *testing.T) {
 			item("2", "0", "a") + item("2", "1", "b") + item("2", "2", "c") + item("2", "0", "d") + item("2", "1", "e"),
 			"1. a\n    - 1.1 b\n        - (i) c\n2. d\n    - 2.1 e\n"},
 		{"a list that starts at another number", item("3", "0", "a") + item("3", "0", "b"), "7. a\n8. b\n"},
+		{"a level of a contract that shows the number above it as a number", item("4", "0", "a") + item("4", "0", "b") + item("4", "1", "c"),
+			"- Article I. a\n- Article II. b\n    - Section 2.01 c\n"},
 		{"an empty paragraph has its number", item("3", "0", "a") + item("3", "0", "") + item("3", "0", "b"), "7. a\n9. b\n"},
 		{"a column of numbers without text", "<w:tbl><w:tr><w:tc>" + item("2", "0", "") + "</w:tc>" + tc("", "x") + "</w:tr><w:tr><w:tc>" + item("2", "0", "") + "</w:tc>" +
 			tc("", "y") + "</w:tr></w:tbl>", "| 1. | x |\n| --- | --- |\n| 2. | y |\n"},

@@ -22,6 +22,7 @@ type level struct {
 	format string // of w:numFmt
 	text   string // such as "%1.%2"
 	start  int
+	legal  bool // numbers of levels above that have letters or are Roman are shown as numbers
 }
 
 type list struct {
@@ -106,6 +107,8 @@ func readLevels(d *ooxml.Decoder) (map[int]level, int, error) {
 					l.start = number(ooxml.Attr(e, "val"))
 				case "numFmt":
 					l.format = ooxml.Attr(e, "val")
+				case "isLgl":
+					l.legal = ooxml.On(ooxml.Attr(e, "val"))
 				case "lvlText":
 					l.text = ooxml.Attr(e, "val")
 					l.text = strings.ToValidUTF8(l.text[:min(len(l.text), maxLabel)], "")
@@ -213,7 +216,11 @@ func (n *numbering) count(id string, l list, at int) [maxLevels]int {
 func (n *numbering) shown(l list, format level, count [maxLevels]int) string {
 	text := format.text
 	for i := range maxLevels {
-		text = strings.ReplaceAll(text, "%"+strconv.Itoa(i+1), numeral(count[i], n.level(l, i).format))
+		as := n.level(l, i).format
+		if format.legal && as != "decimalZero" {
+			as = "decimal"
+		}
+		text = strings.ReplaceAll(text, "%"+strconv.Itoa(i+1), numeral(count[i], as))
 	}
 	return text
 }

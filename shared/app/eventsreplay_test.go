@@ -42,8 +42,8 @@ func TestEventsOfDocuments(t *testing.T) {
 		"get-forged-context":     {status: 200, body: "deployctl undo"},
 		"get-encoded-slash":      {status: 404, code: "not-found"},
 		"get-decoded-slash":      {status: 404, code: "not-found"},
-		"get-question-mark":      {status: 404, code: "not-found", silent: true},
-		"get-broken-path":        {status: 400, code: "invalid-request", silent: true},
+		"get-question-mark":      {status: 404, code: "not-found"},
+		"get-broken-path":        {status: 404, code: "not-found"},
 		"delete": {status: 204, then: func(s *stage) {
 			s.get("documents", "/documents/"+s.values["DOCUMENT"], 404)
 			s.wantWaiting(pending.RemoveDocument)

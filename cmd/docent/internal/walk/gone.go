@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"syscall"
 )
@@ -14,7 +15,7 @@ import (
 func (t Tree) CheckDelete() error {
 	for _, r := range t.roots {
 		if r.base != "" && r.files == 0 {
-			return fmt.Errorf("--delete: %s contains no Markdown, text, HTML, PDF or Office file, so every document under %s would be removed; "+
+			return fmt.Errorf("--delete: %s contains no Markdown, text, reStructuredText, HTML, PDF or Office file, so every document under %s would be removed; "+
 				"leave the folder out, or delete the collection if that is meant", r.shown, r.base)
 		}
 	}
@@ -22,7 +23,7 @@ func (t Tree) CheckDelete() error {
 }
 
 // Gone reports whether uri belongs below a walked folder and no folder has a file at its path any more. In doubt,
-// for example if a folder cannot be read, it returns false.
+// for example if a folder cannot be read or a link leads nowhere, it returns false.
 func (t Tree) Gone(uri string) bool {
 	gone := false
 	for _, r := range t.roots {
@@ -37,7 +38,23 @@ func (t Tree) Gone(uri string) bool {
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 			return false
 		}
+		if leadsNowhere(r.abs, rel) {
+			return false
+		}
 		gone = true
 	}
 	return gone
+}
+
+// leadsNowhere reports whether the path rel below dir, which is not there, ends at a symbolic link to nothing, such as a drive that is not
+// mounted.
+func leadsNowhere(dir, rel string) bool {
+	for rel = path.Dir(rel); rel != "."; rel = path.Dir(rel) {
+		at := filepath.Join(dir, filepath.FromSlash(rel))
+		if _, err := os.Lstat(at); err == nil {
+			_, err = os.Stat(at)
+			return err != nil
+		}
+	}
+	return false
 }

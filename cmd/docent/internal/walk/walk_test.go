@@ -160,7 +160,8 @@ func TestFindRefuses(t *testing.T) {
 
 func TestGone(t *testing.T) {
 	t.Parallel()
-	dir := lay(t, "docs/a.md", "docs/.hidden.md", "docs/was-a-folder", "docs/x.pdf", "other/only-there.md", "outside.md", "empty/")
+	dir := lay(t, "docs/a.md", "docs/.hidden.md", "docs/was-a-folder", "docs/x.pdf", "other/only-there.md", "outside.md", "empty/",
+		"docs/drive -> ../not-mounted", "docs/linked -> ../other")
 	const base = "https://wiki.example/"
 	cases := []struct {
 		name, base, uri string // "~" is the folder's file URI
@@ -172,6 +173,8 @@ func TestGone(t *testing.T) {
 		{"its folder became a file", "", "~/docs/was-a-folder/b.md", true},
 		{"there, if not to be sent", "", "~/docs/.hidden.md", false},
 		{"there, of another kind", "", "~/docs/x.pdf", false},
+		{"below a link that leads nowhere", "", "~/docs/drive/sub/b.md", false},
+		{"below a link that leads somewhere", "", "~/docs/linked/sub/b.md", true},
 		{"outside the folders", "", "~/gone.md", false},
 		{"a sibling with the same beginning", "", "~/docs2/gone.md", false},
 		{"the folder itself", "", "~/docs/", false},

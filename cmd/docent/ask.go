@@ -25,7 +25,7 @@ type askCmd struct {
 
 // Help is the long help of docent ask.
 func (c *askCmd) Help() string {
-	return `The exit status is 1 when the question failed or was not answered in time; it is then still being answered: ask it again with the printed --id to wait on.
+	return `The exit status is 1 when the question failed or was not answered in time; it is then still being answered: ask it again with the printed --id to wait longer.
 
 Examples:
 
@@ -82,7 +82,7 @@ func (c *askCmd) Run(ctx context.Context, con *console) error {
 		if ctx.Err() != nil {
 			why = "stopped"
 		}
-		return fmt.Errorf("%s; ask the same question with --id %s to wait on", why, c.ID)
+		return fmt.Errorf("%s; ask the same question with --id %s to wait longer", why, c.ID)
 	}
 	if err != nil {
 		return err

@@ -74,7 +74,10 @@ func (c *modelShowCmd) Run(con *console) error {
 	if c.JSON {
 		err = printJSON(con.out, shown)
 	} else {
-		state := shown.Problem // without a size: the weights may not be there
+		state := shown.Problem + "; docent model fetch downloads them" // without a size: the weights may not be there
+		if c.In != "" {
+			state += " with --to " + c.In
+		}
 		if problem == nil {
 			state = fmt.Sprintf("%.1f MB, whole", float64(shown.Bytes)/1e6)
 		}

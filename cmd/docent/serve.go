@@ -48,7 +48,7 @@ type serveCmd struct {
 
 // Help is the long help of docent serve.
 func (c *serveCmd) Help() string {
-	return `The data is in one folder, which is created if it is missing. With --engine aws it is that of a deployed stack: this process then does what the stack's functions do, beside them, beside other such processes, or instead. The API is below /v1; GET /healthz returns 200 when the server is ready. An interrupt lets running requests end.
+	return `The data is in one folder, which is created if it is missing. With --engine aws the data is that of a deployed stack, and this process does what the stack's functions do, next to them or instead of them; several such processes may run. The API is below /v1; GET /healthz returns 200 when the server is ready. An interrupt lets running requests end.
 
 Examples:
 

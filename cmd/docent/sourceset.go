@@ -31,7 +31,7 @@ func (c *sourceSetCmd) setUp(providers []source.Provider) {
 
 // Help is the long help of docent source set.
 func (c *sourceSetCmd) Help() string {
-	return `What no flag names stays. A list, such as the repositories, replaces the one before: what stays in it is not read again, what is new is read, and the items of what is left out are removed. A secret is changed only if its flag names an environment variable. The server checks new settings at the provider before it stores them. Requires a team admin's personal key.
+	return `Settings that no flag names stay as they are. A list, such as the repositories, replaces the one before: what stays in it is not read again, what is new is read, and the items of what is left out are removed. A secret is changed only if its flag names an environment variable. The server checks new settings at the provider before it stores them. Requires a team admin's personal key.
 
 Examples:
 

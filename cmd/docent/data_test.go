@@ -70,8 +70,8 @@ func TestTeamsAndKeys(t *testing.T) {
 		{"revoked twice", "key revoke " + bot.ID + " --team " + made.Team.ID, "There is no such API key."},
 		{"keys of an unknown team", "key list --team nowhere", "There is no such team."},
 		{"key of an unknown user", "key create --kind personal --user bob --name n --team " + made.Team.ID, "There is no such user."},
-		{"key for an unknown collection", "key create --kind team --name n --data-source nowhere --team " + made.Team.ID, "/dataSourceIds/0"},
-		{"expired at once", "key create --kind team --name n --expires 2020-01-01 --team " + made.Team.ID, "/expiresAt"},
+		{"key for an unknown collection", "key create --kind team --name n --data-source nowhere --team " + made.Team.ID, "--data-source 1: is not"},
+		{"expired at once", "key create --kind team --name n --expires 2020-01-01 --team " + made.Team.ID, "--expires: must be in the future"},
 	}
 	for _, tc := range refusals {
 		status, out, errOut := docent(t, append(strings.Fields(tc.args), "--data", dir)...)

@@ -17,30 +17,33 @@ const AccessChanged = apierr.CodeAccessChanged
 // withhold replaces the text of those of answers that asker may not read: an answer made from a document that asker may not
 // read at this moment, and one made from a deleted document that not everyone could read. So a restricted key does not get
 // an answer whose document has moved out of its sources, and a person who lost access to a document does not get its answers
-// back when it is deleted.
+// back when it is deleted, or when another document, perhaps their own, is put at its URI afterwards.
 func (s *Service) withhold(ctx context.Context, teamID string, asker Asker, answers ...*Answer) error {
 	if asker.Reader.All() && asker.Sources == nil {
 		return nil
 	}
 	var ids []string
-	made := make([][]string, len(answers))
+	made, since := make([][]string, len(answers)), s.Now()
 	for i, a := range answers {
 		if a.State == Complete {
 			made[i] = a.madeFrom(teamID)
 			ids = append(ids, made[i]...)
+			if a.AskedAt.Before(since) {
+				since = a.AskedAt
+			}
 		}
 	}
 	if len(ids) == 0 {
 		return nil
 	}
 	slices.Sort(ids) // answers have documents in common, each of which is read once
-	hidden, gone, err := s.Unreadable(ctx, teamID, asker, slices.Compact(ids))
+	hidden, gone, err := s.Unreadable(ctx, teamID, asker, slices.Compact(ids), since)
 	if err != nil {
 		return err
 	}
 	for i, a := range answers {
-		if slices.ContainsFunc(made[i], func(id string) bool { return hidden[id] }) ||
-			slices.ContainsFunc(a.Restricted, func(id string) bool { return gone[id] }) {
+		if slices.ContainsFunc(made[i], func(id string) bool { return a.AskedAt.Before(hidden[id]) }) ||
+			slices.ContainsFunc(a.Restricted, func(id string) bool { return a.AskedAt.Before(gone[id]) }) {
 			a.withheld()
 		}
 	}
@@ -85,7 +88,7 @@ func (w *Worker) whileReadable(ctx context.Context, a Answer, found []search.Hit
 		if err != nil {
 			return false, err
 		}
-		hidden, _, err := w.Unreadable(ctx, a.TeamID, Asker{Reader: reader, Sources: a.Sources}, ids)
+		hidden, _, err := w.Unreadable(ctx, a.TeamID, Asker{Reader: reader, Sources: a.Sources}, ids, document.Forever)
 		return len(hidden) > 0, err
 	})
 	return func(c Composed) {

@@ -7,6 +7,7 @@ import (
 
 	"docent/shared/answer"
 	"docent/shared/apierr"
+	"docent/shared/document"
 	"docent/shared/table"
 )
 
@@ -17,7 +18,7 @@ func TestAWithheldAnswerCanBeErased(t *testing.T) {
 	w, finished := h.worker()
 	id := h.ask(ada, known)
 	h.deliver(w, 1)
-	h.hidden = map[string]bool{(*finished)[0].Documents[0]: true}
+	h.hidden = map[string]time.Time{(*finished)[0].Documents[0]: document.Forever}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if err := h.Delete(ctx, acme, ada, id); err != nil {
@@ -39,9 +40,12 @@ func TestAnAnswerIsWithheldWithItsDocuments(t *testing.T) {
 	if len(*finished) != 1 || len((*finished)[0].Documents) != 1 {
 		t.Fatalf("finished %+v", *finished)
 	}
-	document := (*finished)[0].Documents[0]
+	from := (*finished)[0].Documents[0]
 	for _, hidden := range []bool{false, true, false} {
-		h.hidden = map[string]bool{document: hidden}
+		h.hidden = map[string]time.Time{}
+		if hidden {
+			h.hidden[from] = document.Forever
+		}
 		for name, asker := range map[string]answer.Asker{"ada": ada, "a team key": teamKey} {
 			got, err := h.Get(t.Context(), acme, asker, id)
 			if err != nil {
@@ -75,7 +79,7 @@ func TestAListReadsEachDocumentOnce(t *testing.T) {
 		h.clock.Advance(time.Second)
 	}
 	var read []string
-	h.Service.Unreadable = func(_ context.Context, _ string, _ answer.Asker, ids []string) (unreadable, gone map[string]bool, _ error) {
+	h.Service.Unreadable = func(_ context.Context, _ string, _ answer.Asker, ids []string, _ time.Time) (unreadable, gone map[string]time.Time, _ error) {
 		read = append(read, ids...)
 		return nil, nil, nil
 	}

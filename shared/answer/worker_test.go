@@ -10,6 +10,7 @@ import (
 
 	"docent/shared/access"
 	"docent/shared/answer"
+	"docent/shared/document"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
@@ -124,15 +125,15 @@ func TestNothingIsToldOfADocumentThatIsClosedMeanwhile(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
 			w, _ := h.worker()
-			w.Unreadable = func(_ context.Context, _ string, asker answer.Asker, ids []string) (unreadable, gone map[string]bool, _ error) {
+			w.Unreadable = func(_ context.Context, _ string, asker answer.Asker, ids []string, _ time.Time) (unreadable, gone map[string]time.Time, _ error) {
 				if asker.Reader.All() || h.hidden == nil {
 					return nil, nil, nil
 				}
-				return map[string]bool{ids[0]: true}, nil, nil
+				return map[string]time.Time{ids[0]: document.Forever}, nil, nil
 			}
 			w.Compose = func(_ context.Context, _, _ string, _ []search.Hit, soFar func(answer.Composed)) (answer.Composed, error) {
 				soFar(answer.Composed{Markdown: "Within"})
-				h.hidden = map[string]bool{}
+				h.hidden = map[string]time.Time{}
 				h.clock.Advance(time.Second)
 				soFar(answer.Composed{Markdown: "Within ten"})
 				h.hidden = nil

@@ -14,7 +14,7 @@ import (
 // current is the stored record that a Put finds.
 type current struct {
 	record
-	// byDefault is the rule of its source, if it is live.
+	// byDefault is the rule of its source, also of a deleted one.
 	byDefault *access.Rule
 	// targetDefault is the rule of the source that the document is put into.
 	targetDefault *access.Rule
@@ -76,7 +76,11 @@ func (s *Service) currentFor(ctx context.Context, teamID, id string, in Input) (
 		return current{}, damaged
 	}
 	if c.stored && c.CollectionID != in.CollectionID {
-		if c.byDefault, c.live, err = s.live(ctx, teamID, c.CollectionID); err != nil {
+		c.byDefault, c.live, err = s.live(ctx, teamID, c.CollectionID)
+		if err == nil && !c.live {
+			c.byDefault, err = s.keptRule(ctx, teamID, c.CollectionID)
+		}
+		if err != nil {
 			return current{}, err
 		}
 	}

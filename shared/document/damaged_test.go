@@ -184,8 +184,8 @@ func TestADamagedRuleOpensNothing(t *testing.T) {
 			t.Errorf("%s: delete: %v", name, err)
 		}
 	}
-	unreadable, gone, err := h.Unreadable(t.Context(), teamID, person, []string{id})
-	if err != nil || !unreadable[id] || gone[id] {
+	unreadable, gone, err := h.Unreadable(t.Context(), teamID, person, []string{id}, h.clock.Now())
+	if err != nil || unreadable[id] != document.Forever || !gone[id].IsZero() {
 		t.Errorf("unreadable %v, gone %v, %v", unreadable, gone, err)
 	}
 	if _, err := h.Get(t.Context(), teamID, id, everyone); !apierr.IsCode(err, apierr.CodeDocumentDamaged) {

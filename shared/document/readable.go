@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"docent/shared/access"
 	"docent/shared/table"
@@ -15,10 +16,14 @@ import (
 // readAtOnce bounds the records that Unreadable has in memory.
 const readAtOnce = 64
 
+// Forever is after every moment at which something was made from a document.
+var Forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // Unreadable returns which of the documents and items with ids the caller may not read now, or
 // could not read when they were deleted, and which of them are gone, alone or with their
-// source. For a caller who may read everything none is gone.
-func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []string) (unreadable, gone map[string]bool, _ error) {
+// source. For a caller who may read everything none is gone. Each has the time before which something was made from it:
+// Forever, or when another document was created at its URI, if that was after since. With since Forever, what is there now counts.
+func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []string, since time.Time) (unreadable, gone map[string]time.Time, _ error) {
 	if who.Reader.All() && who.Sources == nil || len(ids) == 0 {
 		return nil, nil, nil
 	}
@@ -29,9 +34,9 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []
 			keys = append(keys, recordKey(teamID, id))
 		}
 	}
-	unreadable, gone = map[string]bool{}, map[string]bool{}
+	unreadable, gone = map[string]time.Time{}, map[string]time.Time{}
 	for _, id := range ids {
-		gone[id] = true
+		gone[id] = Forever
 	}
 	removed := map[string][]string{} // documents without a rule of their own, by their source, which is gone
 	var byDefault map[string]*access.Rule
@@ -48,7 +53,7 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []
 		if damaged := table.AsDamaged(err); damaged != nil {
 			s.damaged(ctx, damaged)
 			for _, k := range damaged.Keys { // nobody knows who may read it
-				unreadable[ofKey(k)] = true
+				unreadable[ofKey(k)] = Forever
 				delete(gone, ofKey(k))
 			}
 			err = nil
@@ -60,13 +65,15 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []
 			e := entryFrom(item)
 			rule, live := byDefault[e.CollectionID]
 			switch {
+			case live && e.Facts == nil && e.CreatedAt.After(since): // of an item, this is the time of its provider
+				gone[e.ID] = e.CreatedAt
 			case live:
 				delete(gone, e.ID)
 			case e.Access == nil:
 				removed[e.CollectionID] = append(removed[e.CollectionID], e.ID)
 			}
 			if !who.uses(e.CollectionID) || !who.reads(e, rule) {
-				unreadable[e.ID] = true
+				unreadable[e.ID] = Forever
 			}
 		}
 	}
@@ -82,7 +89,7 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []
 // unreadableOfGone adds those of gone to unreadable that who might not read when they were deleted, and those of
 // removed, by their source, that who might not read when that was. Who lost a document must not get an answer back by
 // its deletion.
-func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, gone map[string]bool, removed map[string][]string, unreadable map[string]bool) error {
+func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, gone map[string]time.Time, removed map[string][]string, unreadable map[string]time.Time) error {
 	ids := map[table.Key][]string{}
 	for id := range gone {
 		if isID(id) {
@@ -98,7 +105,7 @@ func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, 
 			s.damaged(ctx, damaged)
 			for _, k := range damaged.Keys {
 				for _, id := range ids[k] {
-					unreadable[id] = true
+					unreadable[id] = later(unreadable[id], gone[id])
 				}
 			}
 			err = nil
@@ -111,11 +118,19 @@ func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, 
 				continue
 			}
 			for _, id := range ids[item.Key] {
-				unreadable[id] = true
+				unreadable[id] = later(unreadable[id], gone[id])
 			}
 		}
 	}
 	return nil
+}
+
+// later returns the later time.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // KeepRule returns what stores the rule that a document, or a source with its documents, has when it is deleted, if it

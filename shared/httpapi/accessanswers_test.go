@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -42,7 +43,8 @@ func TestAnAnswerClosesWithItsDocument(t *testing.T) {
 	}
 }
 
-// Who may no longer read a document does not get it back, in an answer, once it is deleted.
+// Who may no longer read a document does not get it back, in an answer, once it is deleted, nor when they put another one
+// at its URI then.
 func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -64,64 +66,80 @@ func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 		"one that ada lost by default, with its collection": {laterDefault: "bob", whole: true, withheld: true},
 		"one that ada read by default in the end, with it":  {laterDefault: "ada", whole: true},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := newAPI(t)
-			x := a.newTenant("acme")
-			ada := a.newColleague(x, "ada@acme.test")
-			rule := func(who any) any {
-				if who == nil {
-					return nil
+		for again, drainsBefore := range map[string]bool{"put again at once": false, "put again later": true} {
+			t.Run(name+", "+again, func(t *testing.T) {
+				t.Parallel()
+				a := newAPI(t)
+				x := a.newTenant("acme")
+				ada := a.newColleague(x, "ada@acme.test")
+				rule := func(who any) any {
+					if who == nil {
+						return nil
+					}
+					return map[string]any{"users": []any{who.(string) + "@acme.test"}}
 				}
-				return map[string]any{"users": []any{who.(string) + "@acme.test"}}
-			}
-			body := map[string]any{"name": "wiki", "description": "Wiki"}
-			if test.byDefault != nil {
-				body["defaultAccess"] = rule(test.byDefault)
-			}
-			wiki := a.do(call{"POST", "/collections", x.key, body, nil}).want(t, 201).text(t, "id")
-			document := a.putWith(x.key, wiki, "https://wiki.test/a", rule(test.own)).want(t, 200).text(t, "id")
-			a.drain()
-			id := uuid.NewString()
-			a.ask(ada.key, id, "Where is the kirschkern kept?").want(t, 204)
-			a.drain()
-			shown := func() bool {
-				one := string(a.do(call{"GET", "/answers/" + id, ada.key, nil, nil}).want(t, 200).body)
-				list := string(a.do(call{"GET", "/answers", ada.key, nil, nil}).want(t, 200).body)
-				if strings.Contains(one, "cellar") != strings.Contains(list, "cellar") {
-					t.Errorf("one answer is %s, the list %s", one, list)
+				body := map[string]any{"name": "wiki", "description": "Wiki"}
+				if test.byDefault != nil {
+					body["defaultAccess"] = rule(test.byDefault)
 				}
-				return strings.Contains(one, "cellar")
-			}
-			if !shown() {
-				t.Fatal("ada reads nothing")
-			}
-			if test.later != nil {
-				a.do(call{"PATCH", "/documents/" + document, x.key, map[string]any{"access": rule(test.later)}, nil}).want(t, 200)
-				if shown() == test.withheld {
-					t.Errorf("withheld after the change: %t", !test.withheld)
+				wiki := a.do(call{"POST", "/collections", x.key, body, nil}).want(t, 201).text(t, "id")
+				document := a.putWith(x.key, wiki, "https://wiki.test/a", rule(test.own)).want(t, 200).text(t, "id")
+				a.drain()
+				id := uuid.NewString()
+				a.ask(ada.key, id, "Where is the kirschkern kept?").want(t, 204)
+				a.drain()
+				shown := func() bool {
+					one := string(a.do(call{"GET", "/answers/" + id, ada.key, nil, nil}).want(t, 200).body)
+					list := string(a.do(call{"GET", "/answers", ada.key, nil, nil}).want(t, 200).body)
+					if strings.Contains(one, "cellar") != strings.Contains(list, "cellar") {
+						t.Errorf("one answer is %s, the list %s", one, list)
+					}
+					return strings.Contains(one, "cellar")
 				}
-			}
-			if test.laterDefault != nil {
-				a.do(call{"PATCH", "/collections/" + wiki, x.key, map[string]any{"defaultAccess": rule(test.laterDefault)}, nil}).want(t, 200)
-				if shown() == test.withheld {
-					t.Errorf("withheld after the change of the default: %t", !test.withheld)
+				if !shown() {
+					t.Fatal("ada reads nothing")
 				}
-			}
-			if test.whole {
-				a.do(call{"DELETE", "/collections/" + wiki, x.key, nil, nil}).want(t, 204)
-			} else {
-				a.do(call{"DELETE", "/documents/" + document, x.key, nil, nil}).want(t, 204)
-			}
-			for _, drained := range []bool{false, true} {
-				if drained {
+				if test.later != nil {
+					a.do(call{"PATCH", "/documents/" + document, x.key, map[string]any{"access": rule(test.later)}, nil}).want(t, 200)
+					if shown() == test.withheld {
+						t.Errorf("withheld after the change: %t", !test.withheld)
+					}
+				}
+				if test.laterDefault != nil {
+					a.do(call{"PATCH", "/collections/" + wiki, x.key, map[string]any{"defaultAccess": rule(test.laterDefault)}, nil}).want(t, 200)
+					if shown() == test.withheld {
+						t.Errorf("withheld after the change of the default: %t", !test.withheld)
+					}
+				}
+				if test.whole {
+					a.do(call{"DELETE", "/collections/" + wiki, x.key, nil, nil}).want(t, 204)
+				} else {
+					a.do(call{"DELETE", "/documents/" + document, x.key, nil, nil}).want(t, 204)
+				}
+				check := func(when string) {
+					t.Helper()
+					if shown() == test.withheld {
+						t.Errorf("%s: withheld: %t", when, !test.withheld)
+					}
+				}
+				check("deleted")
+				if drainsBefore {
 					a.drain()
+					check("deleted and removed")
 				}
-				if shown() == test.withheld {
-					t.Errorf("drained: %t, withheld: %t", drained, !test.withheld)
+				a.clock.Advance(time.Second)
+				a.putWith(ada.key, a.newCollection(x.key, "other"), "https://wiki.test/a", nil).want(t, 200)
+				check("put again")
+				a.drain()
+				check("put again and indexed")
+				later := uuid.NewString()
+				a.ask(ada.key, later, "Where is the kirschkern kept?").want(t, 204)
+				a.drain()
+				if reply := a.do(call{"GET", "/answers/" + later, ada.key, nil, nil}).want(t, 200); !strings.Contains(string(reply.body), "cellar") {
+					t.Errorf("an answer from the new document: %s", reply.body)
 				}
-			}
-		})
+			})
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ func (r *researchRun) watch(hits []search.Hit) *document.Watch {
 		ids[i] = h.Document.String()
 	}
 	return document.NewWatch(r.Now, func(ctx context.Context) (closed bool, err error) {
-		hidden, _, err := r.Documents.Unreadable(ctx, r.teamID, r.caller.who(), ids)
+		hidden, _, err := r.Documents.Unreadable(ctx, r.teamID, r.caller.who(), ids, document.Forever)
 		return len(hidden) > 0, err
 	})
 }

@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"slices"
+	"time"
 
 	"docent/shared/apierr"
 	"docent/shared/document"
@@ -22,22 +23,22 @@ func (s *Service) withhold(ctx context.Context, teamID string, asker Asker, answ
 	if asker.Reader.All() && asker.Sources == nil {
 		return nil
 	}
-	var ids []string
-	made, since := make([][]string, len(answers)), s.Now()
+	made, first := make([][]string, len(answers)), map[string]time.Time{}
 	for i, a := range answers {
-		if a.State == Complete {
-			made[i] = a.madeFrom(teamID)
-			ids = append(ids, made[i]...)
-			if a.AskedAt.Before(since) {
-				since = a.AskedAt
+		if a.State != Complete {
+			continue
+		}
+		made[i] = a.madeFrom(teamID)
+		for _, id := range made[i] {
+			if at, ok := first[id]; !ok || a.AskedAt.Before(at) {
+				first[id] = a.AskedAt
 			}
 		}
 	}
-	if len(ids) == 0 {
+	if len(first) == 0 {
 		return nil
 	}
-	slices.Sort(ids) // answers have documents in common, each of which is read once
-	hidden, gone, err := s.Unreadable(ctx, teamID, asker, slices.Compact(ids), since)
+	hidden, gone, err := s.Unreadable(ctx, teamID, asker, first)
 	if err != nil {
 		return err
 	}
@@ -77,18 +78,16 @@ func (w *Worker) whileReadable(ctx context.Context, a Answer, found []search.Hit
 	if written == nil {
 		return nil
 	}
-	ids := make([]string, len(found))
-	for i, h := range found {
-		ids[i] = h.Document.String()
+	now := map[string]time.Time{} // what was found is there
+	for _, h := range found {
+		now[h.Document.String()] = document.Forever
 	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
 	watch := document.NewWatch(w.Now, func(ctx context.Context) (closed bool, err error) {
 		reader, err := w.readerOf(ctx, a)
 		if err != nil {
 			return false, err
 		}
-		hidden, _, err := w.Unreadable(ctx, a.TeamID, Asker{Reader: reader, Sources: a.Sources}, ids, document.Forever)
+		hidden, _, err := w.Unreadable(ctx, a.TeamID, Asker{Reader: reader, Sources: a.Sources}, now)
 		return len(hidden) > 0, err
 	})
 	return func(c Composed) {

@@ -2,6 +2,8 @@ package answer_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -79,8 +81,8 @@ func TestAListReadsEachDocumentOnce(t *testing.T) {
 		h.clock.Advance(time.Second)
 	}
 	var read []string
-	h.Service.Unreadable = func(_ context.Context, _ string, _ answer.Asker, ids []string, _ time.Time) (unreadable, gone map[string]time.Time, _ error) {
-		read = append(read, ids...)
+	h.Service.Unreadable = func(_ context.Context, _ string, _ answer.Asker, first map[string]time.Time) (unreadable, gone map[string]time.Time, _ error) {
+		read = slices.AppendSeq(read, maps.Keys(first))
 		return nil, nil, nil
 	}
 	slice, err := h.List(t.Context(), acme, ada, table.Window{Limit: 10})

@@ -139,10 +139,10 @@ type Service struct {
 	// Wait pauses a long poll between two reads. It returns the error of ctx when ctx
 	// ends.
 	Wait func(ctx context.Context) error
-	// Unreadable returns those of the documents with ids that the asker may not read at this
-	// moment, and those that are gone, each with the time before which an answer was asked that was made from it. A
-	// document that was created after since may have the id of another one that is gone.
-	Unreadable func(ctx context.Context, teamID string, asker Asker, ids []string, since time.Time) (unreadable, gone map[string]time.Time, _ error)
+	// Unreadable returns those of the documents that the asker may not read at this moment, and those that are gone, each
+	// with the time before which a question was asked whose answer was made from it: a document that is created later
+	// may have the same id. first has the ids, with the time of the first such question.
+	Unreadable func(ctx context.Context, teamID string, asker Asker, first map[string]time.Time) (unreadable, gone map[string]time.Time, _ error)
 	// Warn receives each message that could not be sent. Its work is pending, so it
 	// will be sent again.
 	Warn func(w pending.Work, err error)

@@ -49,7 +49,7 @@ func newFixture(t *testing.T) *fixture {
 	h := &fixture{t: t, clock: clocktest.New(time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)), sent: &queuetest.Sent{}}
 	h.Service = &answer.Service{
 		Table: bolttest.OpenAt(t, h.clock.Now), Work: h.sent, Now: h.clock.Now,
-		Unreadable: func(_ context.Context, _ string, _ answer.Asker, _ []string, _ time.Time) (unreadable, gone map[string]time.Time, _ error) {
+		Unreadable: func(_ context.Context, _ string, _ answer.Asker, _ map[string]time.Time) (unreadable, gone map[string]time.Time, _ error) {
 			return h.hidden, nil, nil
 		},
 		Wait: func(context.Context) error { t.Error("waits without a reason"); return errDown },

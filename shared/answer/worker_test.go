@@ -10,7 +10,6 @@ import (
 
 	"docent/shared/access"
 	"docent/shared/answer"
-	"docent/shared/document"
 	"docent/shared/pending"
 	"docent/shared/queue"
 	"docent/shared/search"
@@ -125,11 +124,11 @@ func TestNothingIsToldOfADocumentThatIsClosedMeanwhile(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
 			w, _ := h.worker()
-			w.Unreadable = func(_ context.Context, _ string, asker answer.Asker, ids []string, _ time.Time) (unreadable, gone map[string]time.Time, _ error) {
+			w.Unreadable = func(_ context.Context, _ string, asker answer.Asker, first map[string]time.Time) (unreadable, gone map[string]time.Time, _ error) {
 				if asker.Reader.All() || h.hidden == nil {
 					return nil, nil, nil
 				}
-				return map[string]time.Time{ids[0]: document.Forever}, nil, nil
+				return first, nil, nil
 			}
 			w.Compose = func(_ context.Context, _, _ string, _ []search.Hit, soFar func(answer.Composed)) (answer.Composed, error) {
 				soFar(answer.Composed{Markdown: "Within"})

@@ -254,8 +254,8 @@ func newServices(b base, p Parts) *services {
 			return t.WebFetch, err
 		}}
 	s.answers = &answer.Service{Table: e.table, Events: s.events, Work: e.questions, Now: b.now, Wait: b.wait, Warn: warn,
-		Unreadable: func(ctx context.Context, teamID string, asker answer.Asker, ids []string, since time.Time) (unreadable, gone map[string]time.Time, _ error) {
-			return s.documents.Unreadable(ctx, teamID, document.Who{Reader: asker.Reader, Sources: asker.Sources}, ids, since)
+		Unreadable: func(ctx context.Context, teamID string, asker answer.Asker, first map[string]time.Time) (unreadable, gone map[string]time.Time, _ error) {
+			return s.documents.Unreadable(ctx, teamID, document.Who{Reader: asker.Reader, Sources: asker.Sources}, first)
 		}}
 	s.answering = s.answerer(b.onFinished)
 	s.sweeper = &pending.Sweeper{Table: e.table, Now: b.now, Queues: e.byTable(), Embeddings: e.embeddings, Extractions: e.extractions, GiveUp: s.giveUp, Patience: patience}

@@ -184,7 +184,7 @@ func TestADamagedRuleOpensNothing(t *testing.T) {
 			t.Errorf("%s: delete: %v", name, err)
 		}
 	}
-	unreadable, gone, err := h.Unreadable(t.Context(), teamID, person, []string{id}, h.clock.Now())
+	unreadable, gone, err := h.Unreadable(t.Context(), teamID, person, map[string]time.Time{id: h.clock.Now()})
 	if err != nil || unreadable[id] != document.Forever || !gone[id].IsZero() {
 		t.Errorf("unreadable %v, gone %v, %v", unreadable, gone, err)
 	}

@@ -19,23 +19,24 @@ const readAtOnce = 64
 // Forever is after every moment at which something was made from a document.
 var Forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Unreadable returns which of the documents and items with ids the caller may not read now, or
-// could not read when they were deleted, and which of them are gone, alone or with their
-// source. For a caller who may read everything none is gone. Each has the time before which something was made from it:
-// Forever, or when another document was created at its URI, if that was after since. With since Forever, what is there now counts.
-func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []string, since time.Time) (unreadable, gone map[string]time.Time, _ error) {
-	if who.Reader.All() && who.Sources == nil || len(ids) == 0 {
+// Unreadable returns which of the documents and items the caller may not read now, or could not read when they were
+// deleted, and which of them are gone, alone or with their source. For a caller who may read everything none is gone.
+// made has the ids, each with the first time at which something was made from it; with Forever, what is there now counts.
+// Each that is returned has the time before which something was made from it: Forever, or when another document was
+// created at its URI.
+func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, made map[string]time.Time) (unreadable, gone map[string]time.Time, _ error) {
+	if who.Reader.All() && who.Sources == nil || len(made) == 0 {
 		return nil, nil, nil
 	}
 	defaults := s.defaultsFor(ctx, teamID, who)
 	var keys []table.Key
-	for _, id := range ids {
+	for id := range made {
 		if isID(id) {
 			keys = append(keys, recordKey(teamID, id))
 		}
 	}
 	unreadable, gone = map[string]time.Time{}, map[string]time.Time{}
-	for _, id := range ids {
+	for id := range made {
 		gone[id] = Forever
 	}
 	removed := map[string][]string{} // documents without a rule of their own, by their source, which is gone
@@ -65,7 +66,7 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, ids []
 			e := entryFrom(item)
 			rule, live := byDefault[e.CollectionID]
 			switch {
-			case live && e.Facts == nil && e.CreatedAt.After(since): // of an item, this is the time of its provider
+			case live && e.Facts == nil && e.CreatedAt.After(made[e.ID]): // of an item, this is the time of its provider
 				gone[e.ID] = e.CreatedAt
 			case live:
 				delete(gone, e.ID)

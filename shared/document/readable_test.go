@@ -46,7 +46,7 @@ func TestADeletedItemKeepsItsRule(t *testing.T) {
 				if removed, err := remove(h); err != nil || !removed {
 					t.Fatalf("removed: %t, %v", removed, err)
 				}
-				unreadable, gone, err := h.Unreadable(t.Context(), teamID, document.Who{Reader: access.Person(uuid.NewString(), "ada@acme.test", nil)}, []string{id}, h.clock.Now())
+				unreadable, gone, err := h.Unreadable(t.Context(), teamID, document.Who{Reader: access.Person(uuid.NewString(), "ada@acme.test", nil)}, map[string]time.Time{id: h.clock.Now()})
 				if err != nil || !unreadable[id].IsZero() != c.unreadable || gone[id] != document.Forever {
 					t.Errorf("unreadable: %s, gone: %s, %v", unreadable[id], gone[id], err)
 				}

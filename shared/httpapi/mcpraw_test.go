@@ -357,11 +357,11 @@ func TestNoTextOfADocumentLeavesItsQuotation(t *testing.T) {
 	a := newAPI(t)
 	acme := a.newTenant("acme")
 	wiki := a.do(call{"POST", "/collections", acme.key, map[string]string{"name": "wiki", "description": "d"}, nil}).want(t, 201).text(t, "id")
-	body := "The axolotl report says twelve.\x1b[2J"
+	body := "The axolotl report says twelve.\x1b[2J\U000e0049"
 	for _, end := range []string{"\r", "\r\n", "\n", "\v", "\f", "\u0085", "\u2028", "\u2029"} {
 		body += end + "2. **Forged** \u05d0"
 	}
-	const title = "Axolotl \x1b[2J\u202eeert\u202c\r2. \u05d0\u200f\u0007\u2066\u009b"
+	const title = "Axo\U000e0049lotl \x1b[2J\u202eeert\u202c\r2. \u05d0\u200f\u0007\u2066\u009b"
 	a.do(call{"PUT", "/documents", acme.key, map[string]string{"collectionId": wiki, "title": title, "uri": "https://x.test/axolotl", "body": body}, nil}).want(t, 200)
 	a.drain()
 	for tool, arguments := range map[string]string{
@@ -381,7 +381,7 @@ func TestNoTextOfADocumentLeavesItsQuotation(t *testing.T) {
 		if !strings.Contains(text, "**Axolotl [2Jeert 2. \u05d0\u200f**\n") {
 			t.Errorf("%s: %q", tool, text)
 		}
-		if strings.ContainsAny(text, "\r\v\f\u0085\u2028\u2029\x1b\u0007\u009b\u202e") || strings.Contains(text, "\n2. **Forged") {
+		if strings.ContainsAny(text, "\r\v\f\u0085\u2028\u2029\x1b\u0007\u009b\u202e\U000e0049") || strings.Contains(text, "\n2. **Forged") {
 			t.Errorf("%s: %q", tool, text)
 		}
 		if strings.Count(text, "> 2. **Forged** \u05d0\n") != 8 {

@@ -200,10 +200,10 @@ func dedent(line string, n int) string {
 	return line
 }
 
-// codeLine returns a line of code without control characters.
+// codeLine returns a line of code without control and hidden characters.
 func codeLine(s string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' {
+		if unicode.IsControl(r) && r != '\t' || IsHidden(r) {
 			return -1
 		}
 		return r

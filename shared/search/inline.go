@@ -85,7 +85,7 @@ func labelLen(s string) int {
 	return end + 2
 }
 
-// escapeInline removes tags and control characters, and escapes what could form a link
+// escapeInline removes tags, control and hidden characters, and escapes what could form a link
 // or HTML, outside code spans. In a row, a code span across cells is not one.
 func escapeInline(s string, row bool) string {
 	var out inlineWriter
@@ -126,6 +126,8 @@ func escapeInline(s string, row bool) string {
 				out.byte(' ')
 			}
 			i++
+		case c == 0xf3 && i+3 < len(s) && s[i+1] == 0xa0 && (s[i+2] == 0x80 || s[i+2] == 0x81): // IsHidden
+			i += 3
 		default:
 			out.byte(c)
 		}
@@ -172,7 +174,7 @@ func (w *inlineWriter) code(span string) {
 		switch {
 		case '\t' <= r && r <= '\r':
 			return ' '
-		case unicode.IsControl(r):
+		case unicode.IsControl(r), IsHidden(r):
 			return -1
 		}
 		return r
@@ -226,6 +228,12 @@ func isPunct(c byte) bool {
 // escaped so that it shows as it is.
 func escapeText(s string) string {
 	var b strings.Builder
+	s = strings.Map(func(r rune) rune {
+		if IsHidden(r) {
+			return -1
+		}
+		return r
+	}, s)
 	for i, word := range strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || unicode.IsControl(r) }) {
 		if i > 0 {
 			b.WriteByte(' ')

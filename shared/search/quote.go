@@ -110,20 +110,24 @@ func PlainTitle(title string) string {
 	return OneLine(html.UnescapeString(attributeList.ReplaceAllString(title, "")))
 }
 
-// OneLine returns text on one line, without what controls a terminal or the direction of the text around it, such as of an
-// address that follows.
+// OneLine returns text on one line, without hidden characters and without what controls a terminal or the direction of the
+// text around it, such as of an address that follows.
 func OneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case unicode.IsControl(r), '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
+		case unicode.IsControl(r), IsHidden(r), '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
 			return -1
 		}
 		return r
 	}, text)
 	return strings.Join(strings.Fields(text), " ")
 }
+
+// IsHidden reports whether r is a tag character, U+E0000 to U+E007F. Programs show nothing of these, and language models read the
+// letters that they stand for, so that a document could instruct a model without its readers' knowledge.
+func IsHidden(r rune) bool { return 0xe0000 <= r && r <= 0xe007f }
 
 // LinkTarget returns the address of a document as the target of a Markdown link, or "" if it is
 // not http or https. It escapes the result of uri.WebLink where Markdown would read an entity.

@@ -138,6 +138,8 @@ func TestMarkdownOfDocumentsGoesOutSafe(t *testing.T) {
 		{"words between form feeds and vertical tabs", "zebra eats 12.\f2 of them\vsleep `in\va\fden`", "zebra eats 12. 2 of them sleep `in a den`"},
 		{"control characters", "zebra \x1b[2J\x7f\u009b2J `a\x1b\u009bb` one\u0085two <img alt=\"\u009d0;x\"> end", "zebra [2J2J `ab` one two 0;x end"},
 		{"control characters of code", "```\nzebra\t\x1b[2J\u009b2J\n```", "```\nzebra\t[2J2J\n```"},
+		{"characters that hide a text", "zebra e\U000e0049\U000e0067ats `a\U000e0000b` <img alt=\"x\U000e007fy\"> [a]\U000e0041(https://evil.example) \U000e0100end", "zebra eats `ab` xy [a]\\(https://evil.example) \U000e0100end"},
+		{"characters that hide a text in code", "```\nzebra \U000e0049eats\n```", "```\nzebra eats\n```"},
 		{"a lone backtick", "zebra ``<b>`[x](https://evil.example)` end", "zebra &#96;&#96;`[x](https://evil.example)` end"},
 	}
 	for _, c := range cases {

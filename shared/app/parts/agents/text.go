@@ -51,10 +51,10 @@ func entry(b *strings.Builder, n int, s question.Source, facts []string) {
 // lines has a line feed for everything that any reader takes for the end of a line.
 var lines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// quote writes a found text as a Markdown quotation, without what controls a terminal.
+// quote writes a found text as a Markdown quotation, without what controls a terminal and without hidden characters.
 func quote(b *strings.Builder, text string) {
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || search.IsHidden(r) {
 			return -1
 		}
 		return r

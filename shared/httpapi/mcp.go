@@ -95,6 +95,7 @@ func (h *tools) handler(protocol http.Handler) http.HandlerFunc {
 func serveMessage(protocol http.Handler, r *http.Request, body io.Reader, one *oneMessage) (*heldReply, []byte, error) {
 	message := r.Clone(r.Context())
 	message.Header.Set("Accept", "application/json, text/event-stream") // the reply is JSON, except to subscriptions/listen
+	message.Header.Del("Last-Event-ID")                                 // no reply is continued; the library refuses a call that asks for that
 	var start firstBytes
 	message.Body = io.NopCloser(io.TeeReader(body, &start))
 	held := &heldReply{header: http.Header{}}

@@ -201,6 +201,10 @@ func TestMessagesOfTheProtocol(t *testing.T) {
 	acme := a.newTenant("acme")
 	version := func(v string) map[string]string { return map[string]string{"MCP-Protocol-Version": v} }
 	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	// No reply is continued, so a client that wants to continue one gets a whole one.
+	if got := a.rpc(acme.key, `{"jsonrpc":"2.0","id":7,"method":"ping"}`, map[string]string{"Last-Event-ID": "9"}); string(got.Result) != "{}" {
+		t.Errorf("with Last-Event-ID: %+v", got)
+	}
 	if got := a.rpc(acme.key, `{"jsonrpc":"2.0","id":7,"method":"ping"}`, nil); string(got.Result) != "{}" || string(got.ID) != "7" {
 		t.Errorf("ping: %+v", got)
 	}

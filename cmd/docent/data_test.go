@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -60,6 +61,15 @@ func TestTeamsAndKeys(t *testing.T) {
 	if len(keys) != 3 || strings.Contains(list, bot.Secret) {
 		t.Fatalf("listed %s", list)
 	}
+	if slices.ContainsFunc(keys, func(k team.APIKey) bool { return k.ActFor }) {
+		t.Errorf("a key acts for people: %s", list)
+	}
+	must("key", "create", "--team", made.Team.ID, "--kind", "team", "--name", "chat", "--act-for")
+	decodeJSON(t, must("key", "list", "--team", made.Team.ID), &keys)
+	if !keys[0].ActFor {
+		t.Errorf("%s does not act for people", keys[0].Name)
+	}
+	must("key", "revoke", "--team", made.Team.ID, keys[0].ID)
 	must("key", "revoke", "--team", made.Team.ID, bot.ID)
 	decodeJSON(t, must("key", "list", "--team", made.Team.ID), &keys)
 	if len(keys) != 2 {
@@ -72,6 +82,7 @@ func TestTeamsAndKeys(t *testing.T) {
 		{"key of an unknown user", "key create --kind personal --user bob --name n --team " + made.Team.ID, "There is no such user."},
 		{"key for an unknown collection", "key create --kind team --name n --data-source nowhere --team " + made.Team.ID, "--data-source 1: is not"},
 		{"expired at once", "key create --kind team --name n --expires 2020-01-01 --team " + made.Team.ID, "--expires: must be in the future"},
+		{"a key of a provider that acts for people", "key create --kind scim --name n --act-for --team " + made.Team.ID, "--act-for: must not be given for a scim key"},
 	}
 	for _, tc := range refusals {
 		status, out, errOut := docent(t, append(strings.Fields(tc.args), "--data", dir)...)

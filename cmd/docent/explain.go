@@ -35,7 +35,7 @@ func advice(e *client.Error, now time.Time) string {
 	case e.Status == http.StatusTooManyRequests && resets(e, now) != "":
 		return "\n" + resets(e, now)
 	case e.Code == apierr.CodeActingNotAllowed:
-		return "\nLeave --as out, or use a team key that may act for people."
+		return "\nLeave --as out, or use a team key that may act for people, which docent key create --act-for makes."
 	}
 	return ""
 }

@@ -28,6 +28,7 @@ type keyCreateCmd struct {
 	User       string   `placeholder:"USERNAME" help:"The user of a personal key."`
 	DataSource []string `placeholder:"ID" sep:"none" without:"all data sources" help:"Limit the key to this data source, such as a collection; may be repeated."`
 	Scope      []string `placeholder:"SCOPE" without:"all scopes" enum:"read,ask,write,manage,audit" help:"What the key may do: read (documents and context), ask (questions and answers), write (documents), manage (collections, sources, keys, settings) or audit (security events, usage); may be repeated or separated by commas (default: all that its kind may do)."`
+	ActFor     bool     `help:"Let a team key act for people of the team: with --as, or the header Docent-User, it reads what that person may read."`
 	Expires    expiry   `placeholder:"TIME" help:"When it expires: after days or hours (90d, 12h), or at a date or RFC 3339 time (default: never)."`
 	JSON       bool     `name:"json" help:"Print JSON with the id, kind, name, scopes and secret."`
 }
@@ -39,6 +40,7 @@ func (c *keyCreateCmd) Help() string {
     docent key create --team ID --kind team --name "Support bot" --expires 90d
     docent key create --team ID --kind personal --user ada@example.com --name laptop
     docent key create --team ID --kind team --scope read,ask --name "Chat bot"
+    docent key create --team ID --kind team --act-for --name "Chat program"
     docent key create --team ID --kind team --data-source COLLECTION --name "Handbook only" --json
     docent key create --aws --stack docent --team ID --kind team --name "Support bot"`
 }
@@ -57,7 +59,7 @@ func (c *keyCreateCmd) Validate() error {
 // Run creates the key.
 func (c *keyCreateCmd) Run(ctx context.Context, con *console) error {
 	return c.existing(ctx, func(teams *team.Service) error {
-		wanted := team.NewKey{Kind: team.Kind(c.Kind), Name: c.Name, DataSourceIDs: c.DataSource}
+		wanted := team.NewKey{Kind: team.Kind(c.Kind), Name: c.Name, DataSourceIDs: c.DataSource, ActFor: c.ActFor}
 		for _, scope := range c.Scope {
 			wanted.Scopes = append(wanted.Scopes, team.Scope(scope))
 		}

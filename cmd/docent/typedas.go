@@ -25,7 +25,7 @@ var typedAs = map[string]map[string]string{
 	"docent team create":   {"/name": "--name", "/userName": "--admin"},
 	"docent team saml set": {"/url": "<file>"},
 	"docent scim setup":    {"/name": "--name"},
-	"docent key create":    {"/name": "--name", "/dataSourceIds": "--data-source", "/scopes": "--scope", "/expiresAt": "--expires"},
+	"docent key create":    {"/name": "--name", "/actFor": "--act-for", "/dataSourceIds": "--data-source", "/scopes": "--scope", "/expiresAt": "--expires"},
 }
 
 // inTypedWords returns the text of err, of command, with what the person typed instead of the API's names for it, as far as they are known.

@@ -31,7 +31,7 @@ func TestErrorsNameWhatWasTyped(t *testing.T) {
 		"two faults":               {"docent usage", invalid(client.FieldError{Pointer: "/query/start", Detail: "is late"}, client.FieldError{Pointer: "/x", Detail: "is odd."}), "--start: is late; /x: is odd (invalid-request, request r)"},
 		"of another command":       {"docent ask", invalid(client.FieldError{Pointer: "/query", Detail: "is odd"}), "The request is not valid: /query: is odd. (invalid-request, request r)"},
 		"the person of --as":       {"docent ask", &client.Error{Status: 403, Code: "user-not-active", Detail: "The header Docent-User must name an active user of this team."}, "--as must name an active user of this team. (user-not-active)"},
-		"a key that acts for none": {"docent ask", &client.Error{Status: 403, Code: "acting-not-allowed", Detail: "No."}, "No. (acting-not-allowed)\nLeave --as out, or use a team key that may act for people."},
+		"a key that acts for none": {"docent ask", &client.Error{Status: 403, Code: "acting-not-allowed", Detail: "No."}, "No. (acting-not-allowed)\nLeave --as out, or use a team key that may act for people, which docent key create --act-for makes."},
 		"without a server":         {"docent team create", apierr.BadField("/userName", "must not be blank"), "--admin: must not be blank (invalid-request)"},
 		"no server":                {"docent ask", &client.NoReplyError{Server: "http://a/v1", Err: errors.New("connection refused")}, "no answer from http://a/v1: connection refused\nCheck that the server runs, and --server or DOCENT_SERVER."},
 		"no faulty field":          {"docent key list", apierr.Missing("team"), "There is no such team. (not-found)"},

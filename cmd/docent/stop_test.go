@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -119,6 +120,9 @@ func (c *crash) terminate() {
 // TestAClosedTerminalEndsTheServerAsATermination does, unless nohup keeps the server running.
 func TestAClosedTerminalEndsTheServerAsATermination(t *testing.T) {
 	t.Parallel()
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP) // else the server inherits that nohup keeps the tests running
+	t.Cleanup(func() { signal.Stop(hangups) })
 	c := newCrash(t)
 	c.start()
 	if err := c.server.Process.Signal(syscall.SIGHUP); err != nil {

@@ -103,6 +103,8 @@ func checkRedirect(address string) error {
 	switch {
 	case err != nil || len(address) > maxRedirectURI || u.Scheme == "" || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '<' || r == '>' || r == '\\' }):
 		return refuse(InvalidRedirectURI, "A redirect address must be an absolute URI of at most 512 characters.")
+	case !hasPlainHost(u):
+		return refuse(InvalidRedirectURI, "A redirect address must have a host in ASCII, without percent-encoding; write an international name with xn--.")
 	case strings.Contains(address, "#"):
 		return refuse(InvalidRedirectURI, "A redirect address must have no fragment.")
 	case u.User != nil:
@@ -117,6 +119,12 @@ func checkRedirect(address string) error {
 		return refuse(InvalidRedirectURI, "A redirect address of a program must have a slash after its scheme, or a scheme with a dot (RFC 8252 section 7.1).")
 	}
 	return nil
+}
+
+// hasPlainHost reports whether the host of u, which a person is shown, is ASCII. url.Parse decodes a percent-encoded one: its
+// letters of other scripts, and characters that turn or break the text, could make it look like another host.
+func hasPlainHost(u *url.URL) bool {
+	return !strings.ContainsFunc(u.Host, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
 func isLoopback(host string) bool {

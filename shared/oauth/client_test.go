@@ -100,6 +100,33 @@ func TestWhatAPersonSeesOfAnAddress(t *testing.T) {
 	}
 }
 
+func TestAPersonSeesTheHostAsItIs(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"a.test":                       true,
+		"xn--80ak6aa92e.test":          true,
+		"[::1]":                        true,
+		"%D0%B0.test":                  false, // a Cyrillic letter that looks like a
+		"a.test%E2%80%AE":              false, // turns the text after it
+		"a.test%E2%80%A8.evil.test":    false, // breaks the line
+		"a.test%E2%81%84cb.evil.test":  false, // looks like a slash
+		"a.test%EF%BC%8Fcb.evil.test":  false,
+		"[fe80::1%25%E2%80%AE]":        false,
+		"\u0430.test":                  false,
+		"a.test%C2%A0.evil.test:12345": false,
+	} {
+		if _, err := Register("", []string{"https://" + host + "/cb"}); (err == nil) != want {
+			t.Errorf("a redirect address with the host %s: %v", host, err)
+		}
+		if _, err := Register("", []string{"app://" + host + "/cb"}); (err == nil) != want {
+			t.Errorf("a redirect address of a program with the host %s: %v", host, err)
+		}
+		if err := checkDocument("https://" + host + "/client.json"); (err == nil) != want {
+			t.Errorf("a description at the host %s: %v", host, err)
+		}
+	}
+}
+
 // FuzzParseClient: an id that is taken registers as itself, and its addresses are safe.
 func FuzzParseClient(f *testing.F) {
 	c, err := Register("a", []string{"https://a.test/"})

@@ -25,6 +25,8 @@ func checkDocument(id string) error {
 	case err != nil || len(id) > maxDocumentAddress || u.Hostname() == "" || u.User != nil || strings.Contains(id, "#") ||
 		strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return refuse(InvalidClient, "client_id must be an https address of at most 512 characters, without a user and a fragment.")
+	case !hasPlainHost(u):
+		return refuse(InvalidClient, "client_id must have a host in ASCII, without percent-encoding; write an international name with xn--.")
 	case u.Path == "" || u.Path == "/":
 		return refuse(InvalidClient, "client_id must be an address with a path.")
 	case slices.ContainsFunc(strings.Split(u.Path, "/"), func(segment string) bool { return segment == "." || segment == ".." }):

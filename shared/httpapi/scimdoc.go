@@ -28,7 +28,7 @@ func describeSCIM(doc *huma.OpenAPI) {
 	fault := named("ScimError", "An error (RFC 7644 section 3.12).", "schemas", "status")
 	user := named("ScimUser", "A user (RFC 7643 section 4.1), with the enterprise extension. The value admin in roles makes a team admin. "+
 		"Only the personal key of a team admin sets or removes it; with other keys the role stays as it is, and the rest is applied. "+
-		"The last active admin with a working personal key cannot be deleted, deactivated or demoted (409).", "userName")
+		"The last active admin with a working personal key that may manage cannot be deleted, deactivated or demoted (409).", "userName")
 	group := named("ScimGroup", "A group (RFC 7643 section 4.2).", "displayName")
 	// A request may ask for some attributes only, so a reply need not have what a request must.
 	storedUser := described("ScimStoredUser", "A user with its id, without the attributes that the request does not ask for.",

@@ -56,7 +56,7 @@ func asSCIMError(err error) error {
 	case errors.Is(err, team.ErrUserNameTaken):
 		return protocol.Refuse(http.StatusConflict, protocol.Uniqueness, "Another user of this team has this userName.")
 	case errors.Is(err, team.ErrLastAdmin):
-		return protocol.Refuse(http.StatusConflict, "", "This is the team's last active admin with a working personal API key. Make another user an admin and give them a personal key before you delete, deactivate or demote this one.")
+		return protocol.Refuse(http.StatusConflict, "", "This is the team's last active admin with a working personal API key that may manage. Make another user an admin and give them such a key before you delete, deactivate or demote this one.")
 	case errors.As(err, &e) && e.Kind == apierr.Invalid:
 		return protocol.Bad(protocol.InvalidValue, "%s", e.Detail)
 	case errors.As(err, &e) && e.Kind == apierr.NotFound:

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrLastAdmin is returned for a change that would leave the team without an active admin who
-// can act, that is, one with a personal key that is not restricted, revoked or expired.
+// can act, that is, one with a personal key that may manage and is not restricted, revoked or expired.
 var ErrLastAdmin = errors.New("last active admin")
 
 // keysAtOnce is how many keys are read at once in the search for an admin.
@@ -94,8 +94,8 @@ func (s *Service) actingAdmin(ctx context.Context, teamID, leaving string, keyID
 	return nil, acts, nil
 }
 
-// acts reports whether a person can use the key now for everything that the person's role
-// allows.
+// acts reports whether an admin can use the key now to administer the team.
 func (r *record) acts(now time.Time) bool {
-	return r.Kind == KindPersonal && r.DataSourceIDs == nil && r.RevokedAt == nil && !r.expired(now)
+	manages := r.Scopes == nil || slices.Contains(r.Scopes, ScopeManage)
+	return r.Kind == KindPersonal && manages && r.DataSourceIDs == nil && r.RevokedAt == nil && !r.expired(now)
 }

@@ -226,8 +226,8 @@ func TestEveryNewAndFormerAdminHasAnEvent(t *testing.T) {
 	}
 }
 
-// TestAKeysEventsDescribeIt: a new key's event has its kind, owner, restrictions, scopes and expiry. The
-// event of a rotation says that the secret changed and until when the old one works.
+// TestAKeysEventsDescribeIt: a new key's event has its kind, owner, restrictions, scopes and expiry, and whether it may act for
+// people. The event of a rotation says that the secret changed and until when the old one works.
 func TestAKeysEventsDescribeIt(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
@@ -238,6 +238,7 @@ func TestAKeysEventsDescribeIt(t *testing.T) {
 	made := a.do(call{"POST", "/api-keys", acme.pat, map[string]any{"kind": "personal", "name": "laptop", "userId": acme.admin.ID,
 		"dataSourceIds": []string{wiki}, "scopes": []string{"read", "ask"}, "expiresAt": expires}, nil}).want(t, 201)
 	rotated := a.do(call{"POST", "/api-keys/" + made.text(t, "id") + "/rotate", acme.pat, map[string]int{"overlapSeconds": 60}, nil}).want(t, 200)
+	acting := a.do(call{"POST", "/api-keys", acme.pat, map[string]any{"kind": "team", "name": "bot", "actFor": true}, nil}).want(t, 201)
 	var page struct {
 		Events []struct {
 			Changes []struct {
@@ -258,11 +259,12 @@ func TestAKeysEventsDescribeIt(t *testing.T) {
 	want := []map[string]any{
 		{"kind": "personal", "userId": acme.admin.ID, "dataSourceIds": []any{wiki}, "scopes": []any{"read", "ask"}, "expiresAt": expires},
 		{"secret": "changed", "previousSecretExpiresAt": a.clock.Now().Add(time.Minute).UTC().Format(time.RFC3339)},
+		{"kind": "team", "actFor": true},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	for _, secret := range []string{made.text(t, "secret"), rotated.text(t, "secret")} {
+	for _, secret := range []string{made.text(t, "secret"), rotated.text(t, "secret"), acting.text(t, "secret")} {
 		if strings.Contains(string(r.body), secret) {
 			t.Error("an event holds a secret")
 		}

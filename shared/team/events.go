@@ -25,7 +25,7 @@ func keyEvent(kind audit.Type, r record) audit.Event {
 	return audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetAPIKey, ID: r.id, DisplayName: r.Name}}}
 }
 
-// keyCreated returns the event of the new key r, with its kind, user, restrictions and scopes.
+// keyCreated returns the event of the new key r, with its kind, user, restrictions, scopes and right to act for people.
 func keyCreated(r record) audit.Event {
 	e := keyEvent(audit.APIKeyCreated, r)
 	e.Changes = []audit.Change{{Field: "kind", To: string(r.Kind)}}
@@ -37,6 +37,9 @@ func keyCreated(r record) audit.Event {
 	}
 	if r.Scopes != nil {
 		e.Changes = append(e.Changes, audit.Change{Field: "scopes", To: r.Scopes})
+	}
+	if r.ActFor {
+		e.Changes = append(e.Changes, audit.Change{Field: "actFor", To: true})
 	}
 	if r.ExpiresAt != nil {
 		e.Changes = append(e.Changes, audit.Change{Field: "expiresAt", To: r.ExpiresAt.Format(time.RFC3339)})

@@ -1,6 +1,7 @@
 package audit_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -50,6 +51,36 @@ func TestAYoungHoleIsWaitedForAndAnOldOneClosed(t *testing.T) {
 	w.feed(audit.Query{After: next.Next})
 	if _, err := w.store.Get(t.Context(), audit.SlotKey(teamID, 6)); !errors.Is(err, table.ErrNotFound) {
 		t.Errorf("the last number: %v", err)
+	}
+}
+
+// TestAClockThatIsSetBackHoldsNoReaderUp: what was recorded before is not young for an hour.
+func TestAClockThatIsSetBackHoldsNoReaderUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("1")
+	w.claim(1)
+	w.write("2")
+	until := stamp(w.clock.now().Add(time.Minute))
+	w.claim(1)
+	window := w.feed(audit.Query{Until: until, Limit: 1})
+	w.clock.advance(-time.Hour)
+	w.log.Wait = func(context.Context, time.Duration) error {
+		t.Error("a bounded read waits")
+		w.clock.advance(2 * time.Hour)
+		return nil
+	}
+	if got := w.all(audit.Query{Until: until, After: window.Next}); !slices.Equal(got, []string{"2"}) {
+		t.Errorf("a window that began before: %v", got)
+	}
+	w.claim(1)
+	w.write("3")
+	if got := w.all(audit.Query{}); !slices.Equal(got, []string{"1", "2"}) {
+		t.Errorf("a young hole: %v", got)
+	}
+	w.clock.advance(audit.Grace)
+	if got := w.all(audit.Query{}); !slices.Equal(got, []string{"1", "2", "3"}) {
+		t.Errorf("polled: %v", got)
 	}
 }
 

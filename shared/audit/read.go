@@ -153,12 +153,22 @@ const forever = time.Duration(1<<63 - 1)
 func (r *feedReader) graceLeft(next *slot) time.Duration {
 	left := forever
 	if next != nil {
-		left = r.gracePeriod() - r.Now().Sub(next.at)
+		left = r.graceSince(next.at)
 	}
 	if r.cursor.bounded {
-		left = min(left, r.gracePeriod()-r.Now().Sub(time.UnixMilli(r.cursor.made)))
+		left = min(left, r.graceSince(time.UnixMilli(r.cursor.made)))
 	}
 	return left
+}
+
+// graceSince returns how much is left of the grace that began at a time. A time that is later than now by more than clocks
+// differ is of a clock that was set back since. Then nothing is left: readers would wait until it is that time again.
+func (r *feedReader) graceSince(begun time.Time) time.Duration {
+	age := r.Now().Sub(begun)
+	if age < -lookBack {
+		return 0
+	}
+	return r.gracePeriod() - age
 }
 
 func (l *Log) gracePeriod() time.Duration {

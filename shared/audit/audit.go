@@ -248,7 +248,7 @@ func (e Event) bounded() Event {
 	o.Actor.DisplayName, o.Actor.Email = valid(cut(o.Actor.DisplayName)), valid(cut(o.Actor.Email))
 	o.Actor.Credential.Name = valid(cut(o.Actor.Credential.Name))
 	o.Client.UserAgent = valid(cut(o.Client.UserAgent))
-	o.Request.Path = valid(cut(o.Request.Path))
+	o.Request.Method, o.Request.Path = cut(o.Request.Method), valid(cut(o.Request.Path))
 	return e
 }
 

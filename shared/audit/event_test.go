@@ -86,7 +86,7 @@ func TestEventsAreBounded(t *testing.T) {
 	e := audit.Event{Type: audit.SCIMGroupMemberAdded, Origin: audit.Origin{
 		Actor:   audit.Actor{Type: audit.ActorUser, DisplayName: long, Email: long, Credential: audit.Credential{Name: long}},
 		Client:  audit.Client{UserAgent: long + "\xff"},
-		Request: audit.Request{ID: "r", Method: "PUT", Path: long, Route: "/x"},
+		Request: audit.Request{ID: "r", Method: strings.Repeat("M", 10000), Path: long, Route: "/x"},
 	}, Changes: []audit.Change{{Field: "a", From: long, To: []string{long, long}}}}
 	for n := range 5000 {
 		e.Targets = append(e.Targets, audit.Target{Type: audit.TargetUser, ID: strconv.Itoa(n), DisplayName: long})
@@ -103,7 +103,7 @@ func TestEventsAreBounded(t *testing.T) {
 		t.Errorf("%d targets of %d, %d bytes", len(got.Targets), got.TargetCount, len(raw))
 	}
 	for name, text := range map[string]string{"actor": got.Actor.DisplayName, "user agent": got.Client.UserAgent,
-		"path": got.Request.Path, "target": got.Targets[0].DisplayName, "change": got.Changes[0].From.(string)} {
+		"method": got.Request.Method, "path": got.Request.Path, "target": got.Targets[0].DisplayName, "change": got.Changes[0].From.(string)} {
 		if n := len([]rune(text)); n != audit.MaxText {
 			t.Errorf("%s has %d characters", name, n)
 		}

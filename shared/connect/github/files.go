@@ -81,8 +81,10 @@ func (s *session) head(ctx context.Context, p checkpoint) (commit, tag string, e
 	tag, unchanged, err := s.get(ctx, "repos/"+s.repository+"/commits/"+(&url.URL{Path: p.Branch}).EscapedPath(), shaType, p.ETag, func() any { sha.Reset(); return &sha })
 	var answered *statusError
 	switch {
-	case errors.As(err, &answered) && answered.status == http.StatusConflict:
+	case errors.As(err, &answered) && answered.status == http.StatusConflict && strings.Contains(strings.ToLower(answered.message), "empty"):
 		return "", "", nil // there is no commit yet
+	case errors.As(err, &answered) && answered.status == http.StatusConflict: // a full scan of an empty repository removes all files
+		return "", "", &source.SyncError{Code: source.Unreadable, Detail: "GitHub says that the repository is not available now.", Cause: err}
 	case err != nil:
 		return "", "", err
 	case unchanged:

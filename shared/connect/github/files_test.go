@@ -203,6 +203,21 @@ func TestAnEmptyRepositoryHasNoFiles(t *testing.T) {
 	}
 }
 
+// TestFilesStayWhileARepositoryIsUnavailable: GitHub replies with the same status as of an empty one, of which no file stays.
+func TestFilesStayWhileARepositoryIsUnavailable(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.commit(tree(), false)
+	_, _, checkpoint := r.mustRead("files", nil)
+	r.put(func(x *githubtest.Repository) { x.Away = true })
+	for name, at := range map[string][]byte{"a full scan": nil, "changes": checkpoint} {
+		var failed *source.SyncError
+		if _, _, end, err := r.part("files", at); !errors.As(err, &failed) || failed.Code != source.Unreadable || end.Exact {
+			t.Errorf("%s: %+v, %v", name, end, err)
+		}
+	}
+}
+
 func TestIsDeletedAsksGitHub(t *testing.T) {
 	t.Parallel()
 	r := read(t)

@@ -45,6 +45,8 @@ func (r *Repository) find(sha string) int {
 
 func head(r *Repository, w http.ResponseWriter, q *http.Request) {
 	switch {
+	case r.Away:
+		refuse(w, http.StatusConflict, "Git Repository is unavailable.")
 	case len(r.Commits) == 0:
 		refuse(w, http.StatusConflict, "Git Repository is empty.")
 	case q.PathValue("ref") != r.Branch || q.Header.Get("Accept") != "application/vnd.github.sha":

@@ -34,6 +34,7 @@ type Repository struct {
 	Branch   string   // the default branch
 	Commits  []Commit // the last one is the head of Branch
 	Missing  bool     // it is no longer visible
+	Away     bool     // GitHub cannot read its commits for now
 	Moved    string   // its new name, to which the old one redirects
 }
 

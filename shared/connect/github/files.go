@@ -29,7 +29,8 @@ const (
 // readFiles reads the files of the default branch: all of them, or the changes since
 // the last commit read.
 func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield func(source.SyncPage) bool) error {
-	if p.Target == "" {
+	resumed := p.Target != ""
+	if !resumed {
 		if p.Branch == "" {
 			var err error
 			if p.Branch, err = s.defaultBranch(ctx); err != nil {
@@ -53,7 +54,12 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 	}
 	s.branch = p.Branch
 	if p.Whole {
-		return s.readArchive(ctx, p, yield)
+		err := s.readArchive(ctx, p, yield)
+		var failed *source.SyncError
+		if resumed && errors.As(err, &failed) && failed.Code == source.NotThere {
+			return source.ErrFullScanNeeded // the commit is gone since the interruption, for ever
+		}
+		return err
 	}
 	changes, err := s.compare(ctx, p.Commit, p.Target)
 	if err != nil {

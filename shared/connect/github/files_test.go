@@ -168,6 +168,40 @@ func TestAnArchiveThatIsCutOffResumes(t *testing.T) {
 	}
 }
 
+// TestAnArchiveThatIsGoneIsReadFromTheLastCommit: a history may be rewritten, or the repository made anew, while a full scan is interrupted.
+func TestAnArchiveThatIsGoneIsReadFromTheLastCommit(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{}
+	for i := range 60 {
+		files[fmt.Sprintf("f%03d.go", i)] = fmt.Sprintf("package f%d\n", i)
+	}
+	r.commit(files, false)
+	var checkpoint []byte
+	for page, err := range r.c.Read(t.Context(), r.access, "acme/api files", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkpoint = page.Checkpoint
+		break // as if killed
+	}
+	r.put(func(x *githubtest.Repository) { x.Commits = nil })
+	r.commit(map[string]string{"other.go": "package other\n"}, false)
+	if _, _, _, err := r.part("files", checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("got %v", err)
+	}
+	r.server.Before(func(path string, w http.ResponseWriter) bool {
+		if strings.HasPrefix(path, "/codeload/") {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		return strings.HasPrefix(path, "/codeload/")
+	})
+	var failed *source.SyncError
+	if _, _, _, err := r.part("files", nil); !errors.As(err, &failed) || failed.Code != source.NotThere {
+		t.Errorf("of the last commit: %v", err)
+	}
+}
+
 // TestAWebPageIsNoFile: a proxy in front of an own server sends one to ask for a login.
 func TestAWebPageIsNoFile(t *testing.T) {
 	t.Parallel()

@@ -22,7 +22,8 @@ const (
 // readFiles reads the files of the default branch: all of them, or the changes since the
 // last commit read.
 func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield func(source.SyncPage) bool) error {
-	if p.Target == "" {
+	resumed := p.Target != ""
+	if !resumed {
 		if p.Branch != "" && p.Branch != s.about.Branch {
 			return source.ErrFullScanNeeded // every file has another URI
 		}
@@ -45,7 +46,10 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 		return err
 	}
 	if p.Whole {
-		return s.readArchive(ctx, p, readers, yield)
+		if err = s.readArchive(ctx, p, readers, yield); resumed && isGone(err) {
+			return source.ErrFullScanNeeded // the commit is gone since the interruption, for ever
+		}
+		return err
 	}
 	return s.readChanges(ctx, p, readers, yield)
 }

@@ -127,6 +127,41 @@ func TestManyChangedFilesAreReadFromAnArchive(t *testing.T) {
 	}
 }
 
+// TestAnArchiveThatIsGoneIsReadFromTheLastCommit: a history may be rewritten, or the project made anew, while a full scan is interrupted.
+func TestAnArchiveThatIsGoneIsReadFromTheLastCommit(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{}
+	for n := range 60 {
+		files[fmt.Sprintf("%03d.md", n)] = "Text."
+	}
+	r.commit(files)
+	var checkpoint []byte
+	for page, err := range r.c.Read(t.Context(), r.access(), project+" files", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkpoint = page.Checkpoint
+		break // as if killed
+	}
+	r.put(func(p *gitlabtest.Project) {
+		p.Commits = []gitlabtest.Commit{{Files: map[string]string{"other.md": "Other."}}}
+	})
+	if _, _, _, err := r.part("files", checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("got %v", err)
+	}
+	r.server.Before(func(path string, w http.ResponseWriter) bool {
+		if strings.Contains(path, "/archive.tar.gz") {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		return strings.Contains(path, "/archive.tar.gz")
+	})
+	var failed *source.SyncError
+	if _, _, _, err := r.part("files", nil); !errors.As(err, &failed) || failed.Code != source.NotThere {
+		t.Errorf("of the last commit: %v", err)
+	}
+}
+
 func TestAWikiIsReadWhenItChanges(t *testing.T) {
 	t.Parallel()
 	r := read(t)

@@ -50,10 +50,16 @@ var documentation = []string{".md", ".markdown", ".mdx", ".rst", ".adoc", ".txt"
 // machineText are the names of .txt files that are not prose.
 var machineText = regexp.MustCompile(`(?i)^(cmakelists|requirements.*|constraints.*|robots|manifest)\.txt$`)
 
+// isPointer reports whether text stands for a file that Git LFS keeps elsewhere. It says nothing about that file.
+func isPointer(text []byte) bool {
+	const most = 1024 // bytes, by the specification of Git LFS
+	return len(text) < most && bytes.HasPrefix(text, []byte("version https://git-lfs.github.com/spec/v1\n")) && bytes.Contains(text, []byte("\noid "))
+}
+
 // Item returns a file of a project as an item, or nil if it contains no text. uri is its
 // page at the provider.
 func Item(project, uri, name string, text []byte) *source.Item {
-	if len(bytes.TrimSpace(text)) == 0 || bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
+	if isPointer(text) || len(bytes.TrimSpace(text)) == 0 || bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
 		return nil
 	}
 	i := &source.Item{URI: uri, Title: name, Body: string(text), SourceType: "code", Project: project}

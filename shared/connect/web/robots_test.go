@@ -66,6 +66,8 @@ func TestRulesOfRobots(t *testing.T) {
 		"comments, blanks and case": {"\ufeffUSER-AGENT : * # all\r\n\r\n  disallow:/a#b\rAllow:   /a/b   c\n", []string{"/a/b", "/c"}, []string{"/a", "/a/c"}},
 		"no slash":                  {"User-agent: *\nDisallow: a\n", []string{"/b"}, []string{"/a"}},
 		"rules of no group":         {"Disallow: /\nUser-agent: x\nDisallow: /a\n", []string{"/", "/a"}, nil},
+		"not ASCII":                 {"User-agent: *\nDisallow: /geheim/über\nDisallow: /%c3%a4\n", []string{"/geheim/uber"}, []string{"/geheim/%C3%BCbersicht", "/geheim/%c3%bcber", "/%C3%A4/a"}},
+		"escapes":                   {"User-agent: *\nDisallow: /%7Ejoe/\nDisallow: /a%2fb\nDisallow: /x/~*/z%\nDisallow: /%24$\n", []string{"/~jo", "/a/b", "/%24a", "/%25"}, []string{"/~joe/a", "/%7ejoe/", "/a%2Fb", "/%24"}},
 		"a query":                   {"User-agent: *\nDisallow: /*?\n", []string{"/a"}, []string{"/a?b"}},
 	} {
 		r := read(t, map[string]answer{"/robots.txt": {200, tt.robots}})

@@ -96,12 +96,39 @@ func (r *rules) add(key, value string) {
 	if !strings.HasPrefix(value, "/") && !strings.HasPrefix(value, "*") {
 		path = "/" + path
 	}
-	r.paths = append(r.paths, pathRule{path, key == "allow"})
+	r.paths = append(r.paths, pathRule{escaped(path), key == "allow"})
+}
+
+// escaped returns text in the form in which paths are compared, by RFC 9309 section 2.2.2: what is not ASCII is escaped, an unreserved
+// character is not.
+func escaped(text string) string {
+	const digits = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c, isEscape := text[i], false
+		if c == '%' && i+2 < len(text) {
+			if n, err := strconv.ParseUint(text[i+1:i+3], 16, 8); err == nil {
+				c, isEscape, i = byte(n), true, i+2
+			}
+		}
+		if c > '~' || isEscape && !isUnreserved(c) {
+			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// isUnreserved reports whether c means the same whether it is escaped or not, by RFC 3986 section 2.3.
+func isUnreserved(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
 // allow reports whether a page may be read, by the longest rule about it. Of two of the same length the one
 // that allows it counts.
 func (r *rules) allow(target string) bool {
+	target = escaped(target)
 	best, allowed := -1, true
 	for _, p := range r.paths {
 		if n := len(p.path); (n > best || n == best && p.allow) && p.matches(target) {

@@ -81,12 +81,16 @@ func below(location string, home *url.URL) (*url.URL, bool) {
 	return u, true
 }
 
-// lastmod parses a time in the W3C's profile of ISO 8601, or returns the zero time.
+// lastmod parses a time in the W3C's profile of ISO 8601, or returns the zero time. A day, a month or a year may mean any time in it, so
+// that is its end.
 func lastmod(text string) time.Time {
 	text = strings.TrimSpace(text)
-	for _, form := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", time.DateOnly, "2006-01", "2006"} {
-		if t, err := time.Parse(form, text); err == nil {
-			return t
+	for _, f := range []struct {
+		form                string
+		years, months, days int
+	}{{form: time.RFC3339}, {form: "2006-01-02T15:04Z07:00"}, {form: time.DateOnly, days: 1}, {form: "2006-01", months: 1}, {form: "2006", years: 1}} {
+		if t, err := time.Parse(f.form, text); err == nil {
+			return t.AddDate(f.years, f.months, f.days)
 		}
 	}
 	return time.Time{}

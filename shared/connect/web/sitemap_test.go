@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/growthtest"
 	"docent/shared/source"
@@ -55,6 +56,31 @@ func indexOf(urls ...string) answer {
 		fmt.Fprintf(&b, "<sitemap><loc>%s</loc></sitemap>", u)
 	}
 	return answer{200, `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + b.String() + "</sitemapindex>"}
+}
+
+// TestAPageIsReadAgainOnEachDayThatItMayHaveChanged: a sitemap may tell the day, the month or the year of a change only, in the time zone of
+// its site. Pages of the evening in America have the date of the day before in UTC.
+func TestAPageIsReadAgainOnEachDayThatItMayHaveChanged(t *testing.T) {
+	t.Parallel()
+	for changed, want := range map[string]bool{
+		"2026-11-21": true, "2026-11-20": true, "2026-11-19": false, "2026-11": true, "2026-10": false, "2026": true, "2025": false,
+		"2026-11-20T13:00:00Z": true, "2026-11-20T11:00:00Z": false, "2026-11-20T13:00Z": true,
+	} {
+		r := read(t, map[string]answer{"/a": article("A")})
+		at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+		r.c.Now = func() time.Time { return at }
+		r.pages["/sitemap.xml"] = sitemap(r.url + "/a 2024-01-01")
+		settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+		_, checkpoint, err := r.read(settings, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = at.Add(24 * time.Hour)
+		r.pages["/sitemap.xml"] = sitemap(r.url + "/a " + changed)
+		if got, _, err := r.read(settings, checkpoint); err != nil || slices.Contains(got.items, "/a") != want {
+			t.Errorf("%s: %+v, %v", changed, got, err)
+		}
+	}
 }
 
 func TestALongURLOfASitemapIsLeftOut(t *testing.T) {

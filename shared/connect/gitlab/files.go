@@ -133,7 +133,11 @@ type fileChange struct {
 	New     string `json:"new_path"`
 	Renamed bool   `json:"renamed_file"`
 	Deleted bool   `json:"deleted_file"`
+	Mode    string `json:"b_mode"`
 }
+
+// isLink is the mode of a symbolic link, whose text is the name of another file.
+const isLink = "120000"
 
 // compare returns the files that differ between the commits of p. It returns
 // source.ErrFullScanNeeded if GitLab cannot list them all.
@@ -171,9 +175,11 @@ func (s *session) readChanges(ctx context.Context, p checkpoint, readers *names.
 			if f.Deleted {
 				continue
 			}
-			i, err := s.readFile(ctx, p, readers, f.New)
-			if err != nil {
-				return err
+			var i *source.Item
+			if f.Mode != isLink {
+				if i, err = s.readFile(ctx, p, readers, f.New); err != nil {
+					return err
+				}
 			}
 			if i == nil { // it may have been text before
 				page.Removed = append(page.Removed, s.blob(p, f.New))

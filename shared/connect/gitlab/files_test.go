@@ -105,6 +105,20 @@ func TestFilesStayWhenNoCommitCanBeRead(t *testing.T) {
 	}
 }
 
+// TestALinkIsNoFile, neither in an archive nor when it changes: its text is the name of another file.
+func TestALinkIsNoFile(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.commit(map[string]string{"a.md": "A.", "link.md": gitlabtest.Link + "a.md", "b.md": "B."})
+	uris, _, end := r.must("files", nil)
+	r.commit(map[string]string{"a.md": "A.", "link.md": gitlabtest.Link + "docs/c.md", "b.md": gitlabtest.Link + "a.md"})
+	changed, removed, _ := r.must("files", end.Checkpoint)
+	slices.Sort(removed)
+	if !slices.Equal(uris, []string{"blob/main/a.md", "blob/main/b.md"}) || changed != nil || !slices.Equal(removed, []string{"blob/main/b.md", "blob/main/link.md"}) {
+		t.Errorf("got %q, then %q, removed %q", uris, changed, removed)
+	}
+}
+
 func TestManyChangedFilesAreReadFromAnArchive(t *testing.T) {
 	t.Parallel()
 	r := read(t)

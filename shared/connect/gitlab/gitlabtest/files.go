@@ -10,10 +10,24 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // Commit is a commit with all its files, by name.
 type Commit struct{ Files map[string]string }
+
+// Link begins the text of a file that is a symbolic link to another one. An archive has no text of it.
+const Link = "link to "
+
+func mode(text string) string {
+	switch {
+	case text == "":
+		return "0"
+	case strings.HasPrefix(text, Link):
+		return "120000"
+	}
+	return "100644"
+}
 
 func sha(parts ...any) string {
 	sum := sha1.Sum(fmt.Append(nil, parts...)) //nolint:gosec // as Git names commits
@@ -66,6 +80,10 @@ func archive(p *Project, w http.ResponseWriter, q *http.Request) {
 	_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{"comment": name}})
 	_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: top, Mode: 0o755})
 	for _, file := range slices.Sorted(maps.Keys(c.Files)) {
+		if to, isLink := strings.CutPrefix(c.Files[file], Link); isLink {
+			_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: top + file, Linkname: to, Mode: 0o777})
+			continue
+		}
 		_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: top + file, Mode: 0o644, Size: int64(len(c.Files[file]))})
 		_, _ = io.WriteString(t, c.Files[file])
 	}
@@ -83,6 +101,7 @@ func compare(p *Project, w http.ResponseWriter, q *http.Request) {
 	type diff struct {
 		Old     string `json:"old_path"`
 		New     string `json:"new_path"`
+		Mode    string `json:"b_mode"`
 		Diff    string `json:"diff"`
 		Added   bool   `json:"new_file"`
 		Renamed bool   `json:"renamed_file"`
@@ -108,6 +127,9 @@ func compare(p *Project, w http.ResponseWriter, q *http.Request) {
 	for _, file := range slices.Sorted(maps.Keys(added)) {
 		diffs = append(diffs, diff{Old: file, New: file, Added: true})
 	}
+	for n, d := range diffs {
+		diffs[n].Mode = mode(to.Files[d.New])
+	}
 	reply(w, http.StatusOK, map[string]any{"commit": map[string]string{"id": name}, "diffs": diffs, "compare_timeout": len(diffs) > 1000, "compare_same_ref": false})
 }
 
@@ -119,5 +141,5 @@ func raw(p *Project, w http.ResponseWriter, q *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8") // whatever is in the file
-	_, _ = io.WriteString(w, text)
+	_, _ = io.WriteString(w, strings.TrimPrefix(text, Link))
 }

@@ -147,7 +147,7 @@ func (s *session) compare(ctx context.Context, p checkpoint) ([]fileChange, erro
 		Incomplete bool         `json:"compare_timeout"`
 	}](ctx, s.api, "/repository/compare?straight=true&from="+p.Commit+"&to="+p.Target)
 	var failed *source.SyncError
-	if errors.As(err, &failed) && failed.Code == source.NotThere || err == nil && (all.Incomplete || len(all.Diffs) > maxCompared) {
+	if errors.As(err, &failed) && (failed.Code == source.NotThere || failed.Code == source.TooLarge) || err == nil && (all.Incomplete || len(all.Diffs) > maxCompared) {
 		return nil, source.ErrFullScanNeeded
 	}
 	return all.Diffs, err

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"docent/shared/connect/gitlab/gitlabtest"
+	"docent/shared/connect/rest"
 	"docent/shared/source"
 )
 
@@ -173,6 +174,28 @@ func TestAnArchiveThatIsGoneIsReadFromTheLastCommit(t *testing.T) {
 	var failed *source.SyncError
 	if _, _, _, err := r.part("files", nil); !errors.As(err, &failed) || failed.Code != source.NotThere {
 		t.Errorf("of the last commit: %v", err)
+	}
+}
+
+// TestAComparisonThatIsTooLargeIsReadFromAnArchive: the comparison has what changed in each file.
+func TestAComparisonThatIsTooLargeIsReadFromAnArchive(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.commit(map[string]string{"a.md": "A."})
+	_, _, end := r.must("files", nil)
+	r.commit(map[string]string{"a.md": "Another."})
+	r.server.Before(func(path string, w http.ResponseWriter) bool {
+		if !strings.Contains(path, "/compare") {
+			return false
+		}
+		w.Header().Set("Content-Type", "application/json")
+		for range rest.MaxReply>>20 + 1 {
+			_, _ = io.WriteString(w, strings.Repeat(" ", 1<<20))
+		}
+		return true
+	})
+	if _, _, _, err := r.part("files", end.Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -30,7 +30,7 @@ type record struct {
 	ClosedAt     *time.Time `json:"closed_at"`
 	MergedAt     *time.Time `json:"merged_at"`
 	Notes        int        `json:"user_notes_count"`
-	Confidential bool       `json:"confidential"`
+	Confidential *bool      `json:"confidential"` // nil: not told
 	Type         string     `json:"issue_type"`
 	Target       string     `json:"target_branch"`
 	Milestone    *struct {
@@ -44,8 +44,8 @@ type note struct {
 	Author       user      `json:"author"`
 	CreatedAt    time.Time `json:"created_at"`
 	System       bool      `json:"system"`
-	Internal     bool      `json:"internal"`
-	Confidential bool      `json:"confidential"` // the name of Internal before 15.5
+	Internal     *bool     `json:"internal"`     // nil: not told
+	Confidential *bool     `json:"confidential"` // the name of Internal before 15.5
 	Position     *struct {
 		Path string `json:"new_path"`
 		Line int    `json:"new_line"`
@@ -94,7 +94,7 @@ func (r record) metadata() filter.Metadata {
 	if r.Target != "" {
 		m["targetBranch"] = filter.Text(r.Target)
 	}
-	if r.Confidential {
+	if r.Confidential != nil && *r.Confidential {
 		m["confidential"] = filter.Bool(true)
 	}
 	if len(m) == 0 {
@@ -110,6 +110,22 @@ func (r record) involved() map[string]bool {
 		all[a.Username] = true
 	}
 	return all
+}
+
+// isConfidential reports whether r is an issue that fewer people may read than others, or GitLab does not tell. Without a token it shows none.
+func (s *session) isConfidential(r record) bool {
+	if r.Confidential == nil {
+		return s.kind == issues && !s.anonymous()
+	}
+	return *r.Confidential
+}
+
+// isInternal reports whether fewer people may read n than what it is on, or GitLab does not tell. Without a token it shows none.
+func (s *session) isInternal(n note) bool {
+	if n.Internal == nil && n.Confidential == nil {
+		return !s.anonymous()
+	}
+	return n.Internal != nil && *n.Internal || n.Confidential != nil && *n.Confidential
 }
 
 const maxText = 4 << 20 // bytes of the comments on a record

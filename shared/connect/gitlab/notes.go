@@ -36,7 +36,7 @@ func (s *session) notesOf(ctx context.Context, r record) (all []note, unread boo
 			return nil, unread, err
 		}
 		for _, n := range some {
-			if !n.System && !n.Internal && !n.Confidential {
+			if !n.System && !s.isInternal(n) {
 				all, size = append(all, n), size+len(n.Body)
 			}
 		}

@@ -3,6 +3,8 @@ package gitlab_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +92,41 @@ func TestWhoMayRead(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWhatIsNotSaidToBePublicIsConfidential: a GitLab that does not tell whether an issue or a comment is confidential may have such ones.
+func TestWhatIsNotSaidToBePublicIsConfidential(t *testing.T) {
+	t.Parallel()
+	for token, want := range map[string]struct{ readers, hidden string }{
+		gitlabtest.Token: {"[owner@acme.test reporter@acme.test planner@acme.test]", "Untold."},
+		"":               {"", "none"}, // without one, GitLab shows only what is public
+	} {
+		r := read(t)
+		r.token = token
+		r.put(func(p *gitlabtest.Project) { p.Members = team() })
+		r.server.Before(func(path string, w http.ResponseWriter) bool {
+			switch {
+			case strings.Contains(path, "/notes?"):
+				_, _ = io.WriteString(w, `[{"body":"Untold."},{"body":"Told.","internal":false},{"body":"Told earlier.","confidential":false}]`)
+			case strings.Contains(path, "/issues?"):
+				_, _ = io.WriteString(w, `[{"iid":1,"title":"Untold","user_notes_count":3,"updated_at":"2026-05-01T00:00:00Z"}]`)
+			default:
+				return false
+			}
+			return true
+		})
+		items, _, _, err := r.part("issues", nil)
+		if err != nil || len(items) != 1 {
+			t.Fatalf("%+v, %v", items, err)
+		}
+		readers := ""
+		if items[0].Access != nil {
+			readers = fmt.Sprint(items[0].Access.Users)
+		}
+		if readers != want.readers || strings.Contains(items[0].Body, want.hidden) || !strings.Contains(items[0].Body, "Told.") || !strings.Contains(items[0].Body, "Told earlier.") {
+			t.Errorf("with the token %q: read by %s: %q", token, readers, items[0].Body)
+		}
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *session) addAll(ctx context.Context, p *checkpoint, records []record, y
 		} else if err != nil {
 			return page, err
 		}
-		if p.pass(r, s.Now()); r.Confidential && !p.Confidential {
+		if p.pass(r, s.Now()); s.isConfidential(r) && !p.Confidential {
 			p.Confidential = true
 			if p.Readers, err = s.fingerprint(ctx, true); err != nil {
 				return page, err
@@ -112,7 +112,7 @@ func (s *session) add(ctx context.Context, page *source.SyncPage, r record) erro
 	}
 	item := r.item(s.kind, s.project, uri, notes)
 	item.KeepBody = unread
-	if item.Access, err = s.readers(ctx, r.Confidential, r.involved()); err != nil {
+	if item.Access, err = s.readers(ctx, s.isConfidential(r), r.involved()); err != nil {
 		return err
 	}
 	page.Items = append(page.Items, *item)

@@ -33,8 +33,11 @@ type statusError struct {
 func (e *statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.message) }
 
 // missing returns a sentence, after a blank, on what the access token lacks as far as
-// GitHub says so: a permission of a fine-grained token, or a scope of a classic one.
+// GitHub says so: a permission of a fine-grained token, a scope of a classic one, or the consent of an organization.
 func (e *statusError) missing() string {
+	if strings.HasPrefix(e.header.Get("X-GitHub-SSO"), "required") { // the address that follows has a secret of its own
+		return " The organization wants single sign-on: authorize the token for it on GitHub, under Configure SSO of the token."
+	}
 	if needed := e.header.Get("X-Accepted-GitHub-Permissions"); needed != "" && e.status == http.StatusForbidden {
 		return " It needs the permission " + quoted(needed) + "."
 	}

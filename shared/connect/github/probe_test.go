@@ -40,6 +40,7 @@ func TestProbe(t *testing.T) {
 		"enough scopes":    {repositories: []string{"acme/gone"}, before: refuse("acme/gone", 404, "X-OAuth-Scopes", "repo"), pointer: "/settings/repositories/0", says: "this access token."},
 		"no permission":    {repositories: []string{"acme/api"}, before: refuse("/issues", 403, "X-Accepted-GitHub-Permissions", "issues=read"), pointer: "/settings/accessToken", says: "needs the permission issues=read"},
 		"no contents":      {repositories: []string{"acme/api"}, before: refuse("/commits/", 403, "X-Accepted-GitHub-Permissions", "contents=read"), pointer: "/settings/accessToken", says: "contents=read"},
+		"single sign-on":   {repositories: []string{"acme/api"}, before: refuse("acme/api", 403, "X-GitHub-SSO", "required; url=https://github.com/orgs/acme/sso?authorization_request=AZ"), pointer: "/settings/accessToken", says: "authorize the token for it"},
 		"issues are off":   {repositories: []string{"acme/api"}, before: refuse("/issues", 410)},
 		"no commit yet":    {repositories: []string{"acme/api"}, before: refuse("/commits/", 409)},
 		"a rate limit":     {repositories: []string{"acme/api"}, before: refuse("acme/", 403, "X-RateLimit-Remaining", "0"), says: "rate-limited"},

@@ -203,8 +203,8 @@ func (r *reading) readUsers(ctx context.Context) error {
 		}
 		for _, u := range reply.Members {
 			d.names[u.ID], d.emails[u.ID] = u.name(), u.Profile.Email
-			if u.Deleted {
-				d.deleted[u.ID] = true
+			if u.Deleted || u.Bot {
+				d.nobody[u.ID] = true
 			}
 		}
 		if err := reply.advances(cursor); err != nil {

@@ -47,6 +47,7 @@ type user struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
 	Deleted bool   `json:"deleted"` // deactivated
+	Bot     bool   `json:"is_bot"`  // such as the one of the app itself
 	Profile struct {
 		DisplayName string `json:"display_name"`
 		RealName    string `json:"real_name"`

@@ -46,7 +46,7 @@ type Connector struct {
 // directory has the users of a workspace, by id.
 type directory struct {
 	names, emails map[string]string
-	deleted       map[string]bool // deactivated ones, who may still be listed as members of a channel
+	nobody        map[string]bool // deactivated ones and bots, who may be listed as members of a channel and read nothing
 	read          time.Time
 }
 
@@ -320,7 +320,7 @@ func (r *reading) readReaders(ctx context.Context, p *checkpoint) (changed bool,
 			return false, err
 		}
 		for _, id := range reply.Members {
-			if r.known.deleted[id] {
+			if r.known.nobody[id] {
 				continue
 			}
 			if email := r.known.emails[id]; email != "" {

@@ -152,13 +152,14 @@ func TestReadingContinuesAfterEachCall(t *testing.T) {
 	t.Logf("%d kills", kills)
 }
 
-// TestDeactivatedMembersOfAPrivateChannelDoNotReadIt: Slack may still list them as members.
-func TestDeactivatedMembersOfAPrivateChannelDoNotReadIt(t *testing.T) {
+// TestDeactivatedMembersAndBotsOfAPrivateChannelDoNotReadIt: Slack may still list the first as members, and always lists the bot that reads it.
+func TestDeactivatedMembersAndBotsOfAPrivateChannelDoNotReadIt(t *testing.T) {
 	t.Parallel()
 	s, c, a := workspace(t)
 	s.Channels[ops].Private, s.Channels[ops].Member = true, true
-	s.Channels[ops].Members = []string{"U1", "U2"}
+	s.Channels[ops].Members = []string{"U1", "U2", "UDOCENT", "UOTHER"}
 	s.Emails["U2"], s.Former = "bob@acme.test", []string{"U2"}
+	s.Emails["UDOCENT"], s.Emails["UOTHER"], s.Bots = "", "bot@acme.test", []string{"UDOCENT", "UOTHER"}
 	for page, err := range c.Read(t.Context(), a, ops, nil) {
 		if err != nil || page.Notice != nil {
 			t.Fatal(page.Notice, err)

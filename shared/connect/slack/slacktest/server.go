@@ -69,6 +69,7 @@ type Server struct {
 	Channels map[string]*Channel
 	Emails   map[string]string // of users by id, who are named after it
 	Former   []string          // ids of deactivated users
+	Bots     []string          // ids of users who are bots
 	PerPage  int               // the most messages of a reply
 	Lacks    string            // a scope that the app does not have
 	Needed   string            // what it is told that it needs; empty: Lacks
@@ -294,7 +295,7 @@ func (s *Server) users() map[string]any {
 	}
 	var members []map[string]any
 	for id, email := range s.Emails {
-		members = append(members, map[string]any{"id": id, "name": strings.ToLower(id), "deleted": slices.Contains(s.Former, id), "profile": profile{"name of " + id, email}})
+		members = append(members, map[string]any{"id": id, "name": strings.ToLower(id), "deleted": slices.Contains(s.Former, id), "is_bot": slices.Contains(s.Bots, id), "profile": profile{"name of " + id, email}})
 	}
 	return map[string]any{"ok": true, "members": members, "response_metadata": map[string]string{"next_cursor": ""}}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
@@ -70,7 +71,9 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 			return nil
 		case isRefusedCursor(err):
 			return fmt.Errorf("follow the events: %w\n%s has no cursor of this server's feed in this format. Name another file, or remove it to start again, with --since TIME at a time before the last event that you have", err, c.CursorFile)
-		case err != nil && (c.Once || client.FailsEveryCall(err)):
+		case client.IsStatus(err, http.StatusGone) && cursor != "":
+			return fmt.Errorf("follow the events: %w\n%s is from before the oldest event that is kept. Name another file, or remove it to start again with the oldest event", err, c.CursorFile)
+		case err != nil && (c.Once || client.FailsEveryCall(err) || isRefusedRequest(err)):
 			return fmt.Errorf("follow the events: %w", err)
 		case err != nil:
 			_, _ = fmt.Fprintf(con.err, "docent: %v; trying again\n", err)
@@ -96,6 +99,13 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 func isRefusedCursor(err error) bool {
 	var refused *client.Error
 	return errors.As(err, &refused) && refused.Code == apierr.CodeInvalidCursor
+}
+
+// isRefusedRequest reports whether the server refuses the request itself, such as for its --since, as it will the next time. A
+// refusal without a code is not the server's: a proxy may have lost the server for a while.
+func isRefusedRequest(err error) bool {
+	var refused *client.Error
+	return errors.As(err, &refused) && refused.Code != "" && (refused.Status == http.StatusBadRequest || refused.Status == http.StatusNotFound)
 }
 
 // pass writes the events of a page, and only then saves the cursor after them.

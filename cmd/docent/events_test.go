@@ -144,6 +144,54 @@ func TestACursorReplacesNoDevice(t *testing.T) {
 	}
 }
 
+// TestARefusedRequestEndsTheCommand waits for more, so it would send for ever what is refused every time. What a proxy answers in place
+// of the server is tried again.
+func TestARefusedRequestEndsTheCommand(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t)
+	key := f.create(1)
+	cursor := filepath.Join(t.TempDir(), "cursor")
+	if status, _, said := docent(t, "events", "follow", "--once", "--server", f.url, "--key", key, "--cursor-file", cursor); status != exitOK {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	answers := func(status int, body string) string {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(body))
+		}))
+		t.Cleanup(server.Close)
+		return server.URL + "/v1"
+	}
+	for name, test := range map[string]struct {
+		server, file, since string
+		says                string
+		again               bool
+	}{
+		"a since that is neither a time nor an id": {f.url, cursor + "2", "yesterday", "--since: must be an RFC 3339 time or the id of an event", false},
+		"an address without the API":               {strings.TrimSuffix(f.url, "1") + "2", cursor + "2", "", "The API is under /v1", false},
+		"a cursor past retention": {answers(http.StatusGone, `{"status":410,"code":"cursor-expired","detail":"Events are kept for 365 days."}`), cursor, "",
+			cursor + " is from before the oldest event that is kept. Name another file, or remove it", false},
+		"a proxy that has lost the server": {answers(http.StatusNotFound, `{"message":"no route"}`), cursor, "", "trying again", true},
+	} {
+		wait := time.Minute // of a command that does not end
+		if test.again {
+			wait = 100 * time.Millisecond
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), wait)
+		t.Cleanup(cancel)
+		args := []string{"events", "follow", "--server", test.server, "--key", key, "--cursor-file", test.file, "--every", "1ms"}
+		if test.since != "" {
+			args = append(args, "--since", test.since)
+		}
+		var out, said bytes.Buffer
+		status := run(ctx, args, &out, &said)
+		if !strings.Contains(said.String(), test.says) || strings.Contains(said.String(), "trying again") != test.again || !test.again && status != exitFailed {
+			t.Errorf("%s: status %d, output %q, errors %q", name, status, &out, &said)
+		}
+	}
+}
+
 // TestACursorThatCannotBeUsedEndsTheCommand waits for more, so it would try a refused cursor for ever. Without a folder for the file,
 // nothing is printed whose cursor could not be kept.
 func TestACursorThatCannotBeUsedEndsTheCommand(t *testing.T) {

@@ -64,6 +64,7 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 		return fmt.Errorf("%s contains no cursor", c.CursorFile)
 	}
 	cursor := string(bytes.TrimSpace(saved))
+	kept := false // the file was written
 	for {
 		page, err := api.Events(ctx, cursor, c.Since, c.Format)
 		switch {
@@ -78,9 +79,16 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 		case err != nil:
 			_, _ = fmt.Fprintf(con.err, "docent: %v; trying again\n", err)
 		default:
+			if !kept && len(page.Events) > 0 {
+				// A command that is restarted whenever it ends would otherwise print the same events each time.
+				if err := c.keep(cursor); err != nil {
+					return err
+				}
+			}
 			if err := c.pass(con, page, cursor); err != nil {
 				return err
 			}
+			kept = true
 			cursor = page.NextCursor
 			if page.HasMore {
 				continue
@@ -123,7 +131,11 @@ func (c *eventsFollowCmd) pass(con *console, page client.EventPage, before strin
 	if page.NextCursor == "" || page.NextCursor == before {
 		return nil
 	}
-	if err := replaceFile(c.CursorFile, page.NextCursor+"\n"); err != nil {
+	return c.keep(page.NextCursor)
+}
+
+func (c *eventsFollowCmd) keep(cursor string) error {
+	if err := replaceFile(c.CursorFile, cursor+"\n"); err != nil {
 		return fmt.Errorf("save the cursor: %w", err)
 	}
 	return nil

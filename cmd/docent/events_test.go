@@ -144,6 +144,17 @@ func TestACursorReplacesNoDevice(t *testing.T) {
 	}
 }
 
+// TestNothingIsPrintedWhoseCursorCannotBeKept: a forwarder restarts the command at once, which would print the same events again and again.
+func TestNothingIsPrintedWhoseCursorCannotBeKept(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t)
+	cursor := filepath.Join(t.TempDir(), strings.Repeat("c", 250)) // there is no longer name for its new text
+	status, out, said := docent(t, "events", "follow", "--once", "--server", f.url, "--key", f.create(1), "--cursor-file", cursor)
+	if status != exitFailed || out != "" || !strings.Contains(said, "save the cursor") {
+		t.Errorf("status %d, output %q, errors %q", status, out, said)
+	}
+}
+
 // TestARefusedRequestEndsTheCommand waits for more, so it would send for ever what is refused every time. What a proxy answers in place
 // of the server is tried again.
 func TestARefusedRequestEndsTheCommand(t *testing.T) {

@@ -50,6 +50,7 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
+	c.CursorFile = behindLinks(c.CursorFile)
 	if info, err := os.Stat(c.CursorFile); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not an ordinary file, so it cannot be replaced by a file with the cursor", c.CursorFile)
 	}
@@ -139,6 +140,25 @@ func (c *eventsFollowCmd) keep(cursor string) error {
 		return fmt.Errorf("save the cursor: %w", err)
 	}
 	return nil
+}
+
+// maxLinks limits the links that behindLinks follows.
+const maxLinks = 40
+
+// behindLinks returns the file to which a link leads, which need not exist, and any other name as it is. To replace the link would leave
+// the cursor where the link is, not on the disk that somebody chose for it.
+func behindLinks(name string) string {
+	for range maxLinks {
+		to, err := os.Readlink(name)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Dir(name) + string(filepath.Separator) + to
+		}
+		name = to
+	}
+	return name
 }
 
 // replaceFile replaces the content of a file. A reader finds the complete old or new text, even if this process is

@@ -144,6 +144,32 @@ func TestACursorReplacesNoDevice(t *testing.T) {
 	}
 }
 
+// TestACursorBehindALinkStaysThere, also if the file is made only now.
+func TestACursorBehindALinkStaysThere(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t)
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "disk", "cursor"), filepath.Join(folder, "cursor")
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join("disk", "cursor"), link); err != nil {
+		t.Skip(err) // Windows allows it to some only
+	}
+	for again := range 2 {
+		status, out, said := docent(t, "events", "follow", "--once", "--server", f.url, "--key", f.create(1), "--cursor-file", link)
+		if got := len(eventIDs(t, out)); status != exitOK || (got == 1) != (again == 1) {
+			t.Fatalf("status %d, %d events, errors %q", status, got, said)
+		}
+		if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+			t.Fatalf("the file behind the link: %v, %v", info, err)
+		}
+		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Fatalf("the link: %v, %v", info, err)
+		}
+	}
+}
+
 // TestNothingIsPrintedWhoseCursorCannotBeKept: a forwarder restarts the command at once, which would print the same events again and again.
 func TestNothingIsPrintedWhoseCursorCannotBeKept(t *testing.T) {
 	t.Parallel()

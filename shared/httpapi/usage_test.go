@@ -6,9 +6,11 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"docent/shared/team"
 )
@@ -230,6 +232,37 @@ func TestUsageAsTables(t *testing.T) {
 		if !slices.Equal(empty[:len(test.column)], test.column) || !slices.Equal(empty, read("2026-11-21")) {
 			t.Errorf("%s %v: columns %q without rows", test.path, test.query, empty)
 		}
+	}
+}
+
+// TestNamesOfUsersAreReadTogether: a report of many users takes as many round trips to the store as that of one.
+func TestNamesOfUsersAreReadTogether(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	report := func(users int) int {
+		t.Helper()
+		a.log.Reset()
+		reply := a.get(acme.key, "/usage/users", url.Values{"start": {"2026-11-01"}}, "").want(t, 200)
+		if got := strings.Count(string(reply.body), `"userName":"`); got != users {
+			t.Fatalf("%d users with a name, want %d: %s", got, users, reply.body)
+		}
+		_, trips, _ := strings.Cut(a.log.String(), `"roundTrips":`)
+		n, err := strconv.Atoi(strings.FieldsFunc(trips, func(r rune) bool { return !unicode.IsDigit(r) })[0])
+		if err != nil || n == 0 {
+			t.Fatalf("the log: %s, %v", a.log, err)
+		}
+		return n
+	}
+	a.do(call{"GET", "/collections", acme.pat, nil, nil}).want(t, 200)
+	a.clock.Advance(time.Minute) // the call before it is in the report
+	report(1)                    // the key is known from here on
+	one := report(1)
+	for range 9 {
+		a.do(call{"GET", "/collections", a.newMember(acme), nil, nil}).want(t, 200)
+	}
+	if ten := report(10); ten != one {
+		t.Errorf("%d round trips for ten users, %d for one", ten, one)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"docent/shared/apierr"
 	"docent/shared/usage"
 )
 
@@ -56,16 +55,21 @@ func (h *usageReports) users(ctx context.Context, in *struct{ UsageSpan }) (*tab
 	if err != nil {
 		return nil, err
 	}
+	ids := make([]string, len(users))
+	for i, u := range users {
+		ids[i] = u.UserID
+	}
+	records, err := h.Teams.Profiles(ctx, p.TeamID, ids)
+	if err != nil {
+		return nil, err
+	}
 	page := usageUsersPage{Users: []usageUser{}, HasMore: more}
 	var rows [][]cell
 	for _, u := range users {
 		shown := usageUser{u.UserID, nil, u.Questions, u.ContextCalls, u.ActiveDays, formatTime(u.FirstActiveAt), formatTime(u.LastActiveAt), u.Features}
-		record, err := h.Teams.User(ctx, p.TeamID, u.UserID)
-		switch {
-		case err == nil:
+		record, known := records[u.UserID]
+		if known {
 			shown.UserName = &record.UserName
-		case !apierr.IsCode(err, apierr.CodeNotFound):
-			return nil, err
 		}
 		page.Users = append(page.Users, shown)
 		rows = append(rows, shown.row(record.UserName))

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"docent/shared/team"
+	"docent/shared/usage"
 )
 
 // get calls path with a query.
@@ -263,6 +264,31 @@ func TestNamesOfUsersAreReadTogether(t *testing.T) {
 	}
 	if ten := report(10); ten != one {
 		t.Errorf("%d round trips for ten users, %d for one", ten, one)
+	}
+}
+
+// TestAReportIsReadToItsEnd: time passes between the pages of a report that begins as early as one may.
+func TestAReportIsReadToItsEnd(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	for _, key := range []string{acme.pat, a.newMember(acme)} {
+		a.do(call{"GET", "/collections", key, nil, nil}).want(t, 200)
+	}
+	now := a.clock.Now()
+	for _, path := range []string{"/usage", "/usage/users"} {
+		query := url.Values{"start": {now.Add(-usage.MaxAge).Format(time.RFC3339Nano)}, "limit": {"1"}}
+		var page struct{ NextCursor string }
+		if err := json.Unmarshal(a.get(acme.key, path, query, "").want(t, 200).body, &page); err != nil || page.NextCursor == "" {
+			t.Fatalf("%s: %q, %v", path, page.NextCursor, err)
+		}
+		a.clock.Advance(time.Minute)
+		a.get(acme.key, path, query, "").want(t, 400)
+		query.Set("after", page.NextCursor)
+		a.get(acme.key, path, query, "").want(t, 200)
+		a.clock.Advance(24 * time.Hour)
+		a.get(acme.key, path, query, "").want(t, 400)
+		now = now.Add(24*time.Hour + time.Minute)
 	}
 }
 

@@ -59,10 +59,17 @@ type Result struct {
 	Metrics                                                       Metrics
 }
 
+// pagesFor is how long a report that starts at most MaxAge ago can be read, page by page; its rows are kept for that long.
+const pagesFor = 24 * time.Hour
+
 // check returns an error for a query that cannot be answered. now is the current time.
 func (q Query) check(now time.Time) error {
+	oldest := now.Add(-MaxAge)
+	if !q.After.IsZero() {
+		oldest = oldest.Add(-pagesFor)
+	}
 	switch {
-	case q.Start.Before(now.Add(-MaxAge)):
+	case q.Start.Before(oldest):
 		return apierr.BadField("/query/start", "must be at most %d days ago", MaxAge/(24*time.Hour))
 	case q.End.After(now.Add(MaxAge)):
 		return apierr.BadField("/query/end", "must be at most %d days ahead", MaxAge/(24*time.Hour))

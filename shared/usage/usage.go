@@ -115,7 +115,7 @@ func (c Call) row(teamID, rest string, by map[string]int64) table.Add {
 	hour := c.At.UTC().Truncate(time.Hour)
 	return table.Add{
 		Key: table.Key{Table: table.Usage, Partition: partition(teamID, hour), Sort: hour.Format(hourLayout) + rest},
-		By:  by, Expires: hour.Add(MaxAge + 24*time.Hour), Once: true,
+		By:  by, Expires: hour.Add(MaxAge + pagesFor), Once: true,
 	}
 }
 

@@ -32,7 +32,11 @@ type UserQuery struct {
 // Users returns the activity of the users of q in the order of their ids, and whether there are more than its limit. now is the time of
 // the request.
 func (c *Counter) Users(ctx context.Context, teamID string, now time.Time, q UserQuery) ([]User, bool, error) {
-	if err := (Query{Start: q.Start, End: q.End, Granularity: Hour}).check(now); err != nil {
+	span := Query{Start: q.Start, End: q.End, Granularity: Hour}
+	if q.After != "" {
+		span.After = q.Start
+	}
+	if err := span.check(now); err != nil {
 		return nil, false, err
 	}
 	users := map[string]*User{}

@@ -62,7 +62,7 @@ var descriptions = map[string]string{
 
 	"listSecurityEventTypes": "The catalogue: what is recorded, by category, with its severity and its OCSF class.",
 	"getSecurityEvent":       "By the id that the feed shows.",
-	"getUsage":               "Numbers by hour, day or month. As text/csv or application/x-ndjson where Accept asks for it.",
+	"getUsage":               "Numbers by hour, day or month. A page has fewer buckets than its limit where these have 5,000 results. As text/csv or application/x-ndjson where Accept asks for it.",
 	"listUsageUsers":         "One row for each user who did something. As text/csv or application/x-ndjson where Accept asks for it.",
 	"getQuotas":              "What may be used today, and what is left.",
 

@@ -70,6 +70,10 @@ func (s UsageSpan) times(now time.Time, zone *time.Location) (start, end time.Ti
 	return start, end, err
 }
 
+// maxResults bounds a page of a report by what one reply of AWS Lambda can have, 6 MB: a day grouped by user and feature has thousands of
+// results where a team has hundreds of users.
+const maxResults = 5000
+
 type usageInput struct {
 	UsageSpan
 	Granularity  string   `query:"granularity" default:"day" doc:"hour, day or month."`
@@ -124,7 +128,7 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 	}
 	now := h.Now().UTC()
 	q := usage.Query{Granularity: in.Granularity, Zone: zone, GroupBy: in.GroupBy,
-		Feature: in.Feature, UserID: in.UserID, APIKeyID: in.APIKeyID, Collection: in.CollectionID, Limit: in.Limit}
+		Feature: in.Feature, UserID: in.UserID, APIKeyID: in.APIKeyID, Collection: in.CollectionID, Limit: in.Limit, MaxResults: maxResults}
 	if q.Start, q.End, err = in.times(now, zone); err != nil {
 		return nil, err
 	}

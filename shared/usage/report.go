@@ -42,6 +42,7 @@ type Query struct {
 	APIKeyID    string
 	Collection  string
 	Limit       int       // buckets, 1 to MaxBuckets
+	MaxResults  int       // from this many results on, no further bucket begins; 0: no limit
 	After       time.Time // the end of the last bucket read; zero: from Start
 }
 
@@ -194,25 +195,32 @@ func (c *Counter) Report(ctx context.Context, teamID string, now time.Time, q Qu
 		return nil, false, err
 	}
 	groups := make([]map[string]*group, len(edges)-1)
-	err = c.rows(ctx, teamID, edges[0], edges[len(edges)-1], func(r row) {
+	results := 0
+	err = c.rows(ctx, teamID, edges[0], edges[len(edges)-1], func(r row) (next bool) {
 		if !q.wants(r) {
-			return
+			return true
 		}
 		i, found := slices.BinarySearchFunc(edges, r.hour, time.Time.Compare)
 		if !found {
 			i--
 		}
 		if i < 0 || i >= len(groups) {
-			return
+			return true
 		}
 		if groups[i] == nil {
+			if q.MaxResults > 0 && results >= q.MaxResults {
+				groups, more = groups[:i], true // rows come by time, so these are whole
+				return false
+			}
 			groups[i] = map[string]*group{}
 		}
 		key := q.group(r)
 		if groups[i][key] == nil {
 			groups[i][key] = &group{of: r, sum: newSum()}
+			results++
 		}
 		groups[i][key].add(r)
+		return true
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("report usage: %w", err)

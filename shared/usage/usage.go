@@ -178,8 +178,8 @@ func rowFrom(item table.Item) (row, error) {
 	return r, nil
 }
 
-// rows calls yield with the rows of the hours from start to end, exclusive.
-func (c *Counter) rows(ctx context.Context, teamID string, start, end time.Time, yield func(row)) error {
+// rows calls yield with the rows of the hours from start to end, exclusive, hour by hour, until it returns false.
+func (c *Counter) rows(ctx context.Context, teamID string, start, end time.Time, yield func(row) (next bool)) error {
 	start, end = start.UTC().Truncate(time.Hour), end.UTC()
 	for month := start; month.Before(end); month = time.Date(month.Year(), month.Month()+1, 1, 0, 0, 0, 0, time.UTC) {
 		q := table.Query{Table: table.Usage, Partition: partition(teamID, month),
@@ -192,7 +192,9 @@ func (c *Counter) rows(ctx context.Context, teamID string, start, end time.Time,
 			if err != nil {
 				return err
 			}
-			yield(r)
+			if !yield(r) {
+				return nil
+			}
 		}
 	}
 	return nil

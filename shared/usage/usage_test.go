@@ -170,6 +170,40 @@ func compare(t *testing.T, c *usage.Counter, calls model, q usage.Query) {
 	}
 }
 
+// TestAPageOfManyResultsEndsEarly: a page has whole buckets, and the pages together have every one of them once, those without results too.
+func TestAPageOfManyResultsEndsEarly(t *testing.T) {
+	t.Parallel()
+	c := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
+	for day, keys := range map[int][]string{2: {"k1", "k2", "k3"}, 4: {"k1"}, 5: {"k1", "k2"}, 6: {"k1"}, 9: {"k1", "k2", "k3", "k4", "k5"}} {
+		for _, key := range keys {
+			call := usage.Call{At: now.Add(-time.Duration(10-day) * 24 * time.Hour), Feature: usage.Documents, KeyID: key, Numbers: map[string]int64{usage.OK: 1}}
+			if _, err := c.Count(t.Context(), teamID, call); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	q := usage.Query{Zone: time.UTC, Granularity: usage.Day, GroupBy: []string{usage.ByAPIKey}, Limit: 8, MaxResults: 4, Start: now.Add(-10 * 24 * time.Hour), End: now}
+	var pages [][]int // the results of each bucket
+	for more := true; more; {
+		var page []usage.Bucket
+		var err error
+		if page, more, err = c.Report(t.Context(), teamID, now, q); err != nil || len(page) == 0 {
+			t.Fatalf("%d buckets, %v", len(page), err)
+		}
+		var results []int
+		for _, b := range page {
+			if !q.After.IsZero() && !b.Start.Equal(q.After) {
+				t.Errorf("a bucket from %s after one to %s", b.Start, q.After)
+			}
+			results, q.After = append(results, len(b.Results)), b.End
+		}
+		pages = append(pages, results)
+	}
+	if want := [][]int{{0, 0, 3, 0, 1}, {2, 1, 0, 0, 5, 0}}; !reflect.DeepEqual(pages, want) {
+		t.Errorf("%v, want %v", pages, want)
+	}
+}
+
 // TestDaysWhoseMidnightIsSkipped or, in Havana, repeated: every day occurs once, with its
 // length by the clock.
 func TestDaysWhoseMidnightIsSkipped(t *testing.T) {

@@ -40,9 +40,9 @@ func (c *Counter) Users(ctx context.Context, teamID string, now time.Time, q Use
 		return nil, false, err
 	}
 	users := map[string]*User{}
-	err := c.rows(ctx, teamID, q.Start, q.End, func(r row) {
+	err := c.rows(ctx, teamID, q.Start, q.End, func(r row) (next bool) {
 		if r.user == "" || q.UserID != "" && r.user != q.UserID {
-			return
+			return true
 		}
 		u := users[r.user]
 		if u == nil {
@@ -50,6 +50,7 @@ func (c *Counter) Users(ctx context.Context, teamID string, now time.Time, q Use
 			users[r.user] = u
 		}
 		u.add(r)
+		return true
 	})
 	if err != nil {
 		return nil, false, err

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -133,7 +134,7 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 		return nil, err
 	}
 	if only != "" {
-		if q.UserID != "" && q.UserID != only || in.CollectionID != "" {
+		if q.UserID != "" && q.UserID != only || in.CollectionID != "" || slices.Contains(q.GroupBy, usage.ByCollection) || slices.Contains(q.GroupBy, usage.ByDataSource) {
 			return nil, apierr.New(apierr.Forbidden, apierr.CodeAdminRequired, "Only an admin can see the usage of others.")
 		}
 		q.UserID = only

@@ -319,6 +319,9 @@ func TestWhoSeesUsage(t *testing.T) {
 	a.get(acme.scim, "/usage", report, "").want(t, 403)
 	a.get(member, "/usage", url.Values{"start": {"2026-11-21"}, "userId": {acme.admin.ID}}, "").want(t, 403)
 	a.get(member, "/usage", url.Values{"start": {"2026-11-21"}, "collectionId": {wiki}}, "").want(t, 403)
+	for _, source := range []string{"collection", "dataSource"} {
+		a.get(member, "/usage", url.Values{"start": {"2026-11-21"}, "groupBy": {source}}, "").wantCode(t, 403, "admin-required")
+	}
 	if got := a.get(member, "/usage/users", url.Values{"start": {"2026-11-21"}}, "").want(t, 200); strings.Count(string(got.body), `"userId"`) != 1 {
 		t.Errorf("%s", got.body)
 	}

@@ -103,7 +103,7 @@ const other = 99
 
 // Catalogue lists every type, in the order of the documentation.
 var Catalogue = []Entry{
-	{KeyRejected, Authentication, Medium, "A known API key was refused: it is revoked or expired, or its user is inactive.", classAuthentication, 1, "was refused"},
+	{KeyRejected, Authentication, Medium, "A known API key or session was refused: it is revoked or expired, or its user is inactive.", classAuthentication, 1, "was refused"},
 	{AccessDenied, Authentication, Medium, "A known API key was denied something that it has no right to.", classAPIActivity, byMethod, "was denied access"},
 	{SAMLLoggedIn, Authentication, Informational, "A user signed in to the dashboard at the team's SAML identity provider.", classAuthentication, 1, "signed in with the session"},
 	{SAMLLoginFailed, Authentication, Medium, "A sign-in to the dashboard by SAML failed; recorded at most once a minute for one reason.", classAuthentication, 1, "failed to sign in"},
@@ -133,7 +133,7 @@ var Catalogue = []Entry{
 	{SAMLMetadataDeleted, Configuration, High, "The SAML metadata of the team was removed.", classAPIActivity, 4, "deleted the SAML metadata"},
 	{SignOnUpdated, Configuration, High, "The settings of single sign-on changed.", classAPIActivity, 3, "updated single sign-on of"},
 	{DataSourceCreated, Configuration, Medium, "A data source was connected.", classAPIActivity, 1, "created the data source"},
-	{DataSourceUpdated, Configuration, Medium, "Who may read a data source's items by default changed.", classAPIActivity, 3, "updated the data source"},
+	{DataSourceUpdated, Configuration, Medium, "A data source changed: its name, its settings or secrets, whether it is paused, or who may read its items by default.", classAPIActivity, 3, "updated the data source"},
 	{DataSourceDeleted, Configuration, Medium, "A data source was removed.", classAPIActivity, 4, "deleted the data source"},
 	{DataSourceItemsImported, Data, Informational, "Items were imported into a data source; recorded with the first that changed anything, with counts of what was sent.", classAPIActivity, 3, "imported items into the data source"},
 	{WebhookRejected, Configuration, Medium, "A webhook of a known data source was refused.", classAPIActivity, 1, "was refused for a bad signature by the data source"},

@@ -148,6 +148,8 @@ func (a Actor) name() string {
 	switch {
 	case a.DisplayName != "":
 		return a.DisplayName
+	case a.Credential.Type == SessionCookie:
+		return fmt.Sprintf("The session %q", a.Credential.Name)
 	case a.Credential.Name != "":
 		return fmt.Sprintf("The %s key %q", a.kind(), a.Credential.Name)
 	case a.Credential.Type == WebhookSignature:

@@ -116,6 +116,9 @@ func (s Services) writeRefusalEvent(r *http.Request, who team.Principal, status 
 		event.Origin = originOf(r, who)
 		event.Type, event.Outcome.Reason = audit.KeyRejected, rejected.Reason
 		event.Targets = []audit.Target{{Type: audit.TargetAPIKey, ID: k.ID, DisplayName: k.Name}}
+		if k.Kind == team.KindSession {
+			event.Targets[0].Type = audit.TargetSession
+		}
 	case errors.As(err, &exceeded), req.exceeded != nil:
 		return s.writeQuotaEvent(r, who, event)
 	case status == http.StatusForbidden && who.TeamID != "":

@@ -20,6 +20,7 @@ import (
 
 type feedEvent struct {
 	ID, EventType string
+	Description   string
 	Sequence      int64
 	Outcome       struct{ Reason string }
 	Request       struct{ Path string }

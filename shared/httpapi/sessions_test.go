@@ -165,6 +165,23 @@ func TestSignOut(t *testing.T) {
 	a.do(call{"GET", "/me", "", nil, by(there)}).want(t, 401)
 }
 
+// TestAnEndedSessionIsRefusedAsASession: the event names the session, as that of its end does, not an API key.
+func TestAnEndedSessionIsRefusedAsASession(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	cookie := a.signIn(x)
+	a.do(call{"DELETE", "/sessions/current", "", nil, by(cookie)}).want(t, 204)
+	a.do(call{"GET", "/me", "", nil, by(cookie)}).want(t, 401)
+	ended, refused := a.feed(x.key, "&eventType=session.ended").Events, a.feed(x.key, "&eventType=auth.key.rejected").Events
+	if len(ended) != 1 || len(refused) != 1 {
+		t.Fatalf("%+v, %+v", ended, refused)
+	}
+	if got := refused[0]; got.Targets[0] != ended[0].Targets[0] || got.Targets[0].Type != "session" || got.Description != `The session "Browser" was refused (revoked)` {
+		t.Errorf("%+v, after %+v", got, ended[0])
+	}
+}
+
 // TestPlainHTTP signs in on the machine itself only, whatever name it is reached by.
 func TestPlainHTTP(t *testing.T) {
 	t.Parallel()

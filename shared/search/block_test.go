@@ -110,3 +110,26 @@ func TestTitlesOfAnswersAreReadable(t *testing.T) {
 	}
 	checkSafe(t, a.Markdown)
 }
+
+func TestTagsKeepWordsApart(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, body, want string }{
+		{"cells of a table in HTML", "<table>\n<tr><th>Zebra</th><th>Weight</th></tr>\n<tr><td>Z-1</td><td>12 kg</td></tr>\n</table>\n", "**Zebra Weight\nZ-1 12 kg**"},
+		{"a break in a cell", "| zebra | weight |\n|---|---|\n| Z-1<br>Z-2 | 12 kg<br/>14 kg |\n", "| zebra | weight |\n|---|---|\n| Z-1 Z-2 | 12 kg 14 kg |"},
+		{"a break between sentences", "The zebra weighs 12 kg.<br>It eats hay.\n", "**The zebra weighs 12 kg.** It eats hay."},
+		{"breaks at both ends of a line", "<p>The zebra weighs 12 kg.<br><br></p>\n<br>It eats hay.\n", "**The zebra weighs 12 kg.**\nIt eats hay."},
+		{"a list of terms", "<dl><dt>zebra weight</dt><dd>12 kg</dd></dl>\n", "**zebra weight 12 kg**"},
+		{"a tag within a word", "The weight of a zebra is H<sub>2</sub>O.\n", "**The weight of a zebra is H2O.**"},
+		{"a space in a mark", "[zebra]<br>(weight) 12 kg\n", "**[zebra] (weight) 12 kg**"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, "zebra weight", "t", c.body).Markdown)
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}

@@ -115,7 +115,11 @@ func escapeInline(s string, row bool) string {
 				out.escaped('<')
 				break
 			}
-			out.plain(text)
+			if text == " " {
+				out.gap()
+			} else {
+				out.plain(text)
+			}
 			i += n
 			continue
 		case c == '\v' || c == '\f': // between words, as in texts of pages
@@ -165,6 +169,13 @@ func (w *inlineWriter) text(s string) {
 func (w *inlineWriter) plain(s string) {
 	if s != "" {
 		w.text(escapeText(s))
+	}
+}
+
+// gap writes a space if text is before it on its line.
+func (w *inlineWriter) gap() {
+	if s := w.b.String(); s != "" && strings.IndexByte(" \t\n", s[len(s)-1]) < 0 {
+		w.byte(' ')
 	}
 }
 

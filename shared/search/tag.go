@@ -20,7 +20,7 @@ var htmlTags = func() map[string]bool {
 }()
 
 // tag returns the length of the HTML tag, comment or <address> at the start of s, and the text
-// that replaces it. The length is 0 if there is none. s begins with '<'.
+// that replaces it: a space if the tag keeps words apart. The length is 0 if there is none. s begins with '<'.
 func tag(s string) (n int, text string) {
 	s = s[:min(len(s), maxTagBytes)]
 	if strings.HasPrefix(s, "<!--") {
@@ -48,7 +48,7 @@ func tag(s string) (n int, text string) {
 	switch name {
 	case "img":
 		return end + 1, attribute(inside, "alt")
-	case "br", "td", "th", "li", "p", "div":
+	case "br", "caption", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "summary", "td", "th", "tr":
 		return end + 1, " "
 	}
 	return end + 1, ""

@@ -43,7 +43,7 @@ func TestOtherLanguagesAreAnswered(t *testing.T) {
 		{"Japanese, not there", japanese, "歯医者の保険料は誰が払うのですか", ""},
 		{"all in one, German", append(append(append([]string{}, german...), spanish...), japanese...), "Wie viele Urlaubstage gibt es im Jahr?", "dreißig Urlaubstage im Jahr.**"},
 		{"all in one, Spanish", append(append(append([]string{}, german...), spanish...), japanese...), "¿Cuántos días de vacaciones hay al año?", "treinta días de vacaciones al año.**"},
-		{"all in one, Japanese", append(append(append([]string{}, german...), spanish...), japanese...), "休暇は一年に何日ありますか", "三十日の休暇を取ることができます。**"},
+		{"all in one, Japanese", append(append(append([]string{}, german...), spanish...), japanese...), "休暇は一年に何日ありますか", "三十日の休暇を取ることができます**。"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

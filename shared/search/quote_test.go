@@ -371,3 +371,28 @@ func TestAWhenQuestionPrefersTextWithATime(t *testing.T) {
 		})
 	}
 }
+
+// Sentences of Chinese and Japanese follow each other without a space.
+func TestABoldSentenceIsBoldForAReader(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, question, body, want string }{
+		{"Japanese", "シマウマは何を食べますか", "シマウマは草を食べます。水も飲みます。", "<strong>シマウマは草を食べます</strong>。水も"},
+		{"Chinese", "斑马吃草吗", "草原很大。斑马吃草！水很少。", "。<strong>斑马吃草</strong>！水"},
+		{"a quotation", "シマウマは何を食べますか", "「シマウマは草を食べます。」と言う。", "<strong>「シマウマは草を食べます</strong>。」と"},
+		{"the end of a paragraph", "斑马吃草吗", "草原很大。斑马吃草。", "<strong>斑马吃草。</strong></p>"},
+		{"a space", "zebra graze", "The zebra grazes. It rests.", "<strong>The zebra grazes.</strong> It"},
+		{"code at the end", "斑马喜欢吃", "斑马喜欢吃 `草`。水很少。", "<strong>斑马喜欢吃 <code>草</code></strong>。水"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var html strings.Builder
+			if err := goldmark.Convert([]byte(answerTo(t, c.question, "t", c.body).Markdown), &html); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(html.String(), c.want) {
+				t.Errorf("no %q in\n%s", c.want, html.String())
+			}
+		})
+	}
+}

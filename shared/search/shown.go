@@ -3,6 +3,7 @@ package search
 import (
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"docent/shared/backtick"
@@ -148,6 +149,9 @@ func sentences(s string) [][2]int {
 	return out
 }
 
+// wideEnds end a sentence that the next one may follow without a space.
+const wideEnds = "。！？"
+
 // boldBest marks the sentence of s that answers best.
 func boldBest(r *ranking, asked *answerType, s string) string {
 	ranges := sentences(s)
@@ -159,7 +163,15 @@ func boldBest(r *ranking, asked *answerType, s string) string {
 		pieces[i] = s[at[0]:at[1]]
 	}
 	i := bestPiece(r, asked, pieces)
-	return s[:ranges[i][0]] + bold(pieces[i]) + s[ranges[i][1]:]
+	from, to := ranges[i][0], ranges[i][1]
+	if next, _ := utf8.DecodeRuneInString(s[to:]); to < len(s) && !unicode.IsSpace(next) {
+		// Marks of emphasis do not end between punctuation and a letter.
+		to = from + len(strings.TrimRight(s[from:to], wideEnds))
+	}
+	if from == to {
+		return s
+	}
+	return s[:from] + bold(s[from:to]) + s[to:]
 }
 
 // cutPiece shortens one sentence or item to blockChars, at a space.

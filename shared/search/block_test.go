@@ -133,3 +133,15 @@ func TestTagsKeepWordsApart(t *testing.T) {
 		})
 	}
 }
+
+// A list that is too long may be cut so that it begins with nested items.
+func TestItemsOfACutListStayBelowTheirs(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("   - some-item-or-other-of-the-list-of-zoos\n", 30)
+	body := "1. Feed\n" + filler + "   - The zebra grazes.\n2. Water\n   - lake\n     - deep\n3. Sleep\n" + filler
+	got := unquoted(answerTo(t, "Where does the zebra graze?", "t", body).Markdown)
+	if want := "\n- some-item-or-other-of-the-list-of-zoos\n- **The zebra grazes.**\n2. Water\n   - lake\n     - deep\n3. Sleep\n   - some-item"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	checkSafe(t, got)
+}

@@ -119,12 +119,16 @@ func boldItem(r *ranking, asked *answerType, item string) string {
 	return mark + boldBest(r, asked, item[len(mark):])
 }
 
-// joinItems joins items, without the indent of the first, so that nested ones are not code.
+// joinItems joins items, without the indent of the first, so that nested ones are not code. From an
+// item of an outer list on, nested ones keep their place below it.
 func joinItems(units []string) string {
 	indent := indentOf(units[0])
-	lines := strings.Split(strings.Join(units, "\n"), "\n")
-	for i, line := range lines {
-		lines[i] = outdent(line, indent)
+	var lines []string
+	for _, unit := range units {
+		indent = min(indent, indentOf(unit))
+		for line := range strings.SplitSeq(unit, "\n") {
+			lines = append(lines, outdent(line, indent))
+		}
 	}
 	return strings.Join(lines, "\n")
 }

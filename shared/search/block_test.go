@@ -145,3 +145,16 @@ func TestItemsOfACutListStayBelowTheirs(t *testing.T) {
 	}
 	checkSafe(t, got)
 }
+
+func TestTheBoxOfATaskIsNotBold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ body, want string }{
+		{"- [ ] water the plants\n- [x] feed the zebra\n", "- [ ] water the plants\n- [x] **feed the zebra**"},
+		{"1. [X] feed the zebra\n", "1. [X] **feed the zebra**"},
+		{"- [xy] feed the zebra\n", "- **[xy] feed the zebra**"},
+	} {
+		if got := unquoted(answerTo(t, "feed zebra", "t", c.body).Markdown); got != c.want {
+			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}

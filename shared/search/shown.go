@@ -113,9 +113,13 @@ func bold(s string) string {
 	return "**" + s + "**"
 }
 
-// boldItem marks the best sentence of a list's item, after the item's mark.
+// task matches the box of an item that is a task.
+var task = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
+
+// boldItem marks the best sentence of a list's item, after the item's mark and the box of a task.
 func boldItem(r *ranking, asked *answerType, item string) string {
 	mark := itemMark.FindString(item)
+	mark += task.FindString(item[len(mark):])
 	return mark + boldBest(r, asked, item[len(mark):])
 }
 

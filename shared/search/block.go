@@ -30,7 +30,8 @@ type block struct {
 
 var (
 	breakLine  = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*|-+[ \t]*)$`)
-	definition = regexp.MustCompile(`^ {0,3}\[[^\]]{1,200}\]:`)
+	definition = regexp.MustCompile(`^ {0,3}\[[^\]^][^\]]{0,199}\]:`)
+	footnote   = regexp.MustCompile(`^ {0,3}\[\^[^\]]{1,200}\]:`)
 	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
 	lineEnds   = strings.NewReplacer("\r\n", "\n", "\r", "\n") // those of Markdown
 	plainInfo  = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
@@ -337,7 +338,7 @@ func paragraphBlock(lines []string, at int) (block, int) {
 		line := outdent(text.Unquote(lines[n]), at)
 		level, _ := text.ATXHeading(line)
 		if n > 0 && (strings.TrimSpace(line) == "" || level > 0 || breakLine.MatchString(line) || openFence(line) != "" ||
-			itemMark.MatchString(line) || n+1 < len(lines) && text.IsTable(line, lines[n+1])) {
+			itemMark.MatchString(line) || footnote.MatchString(line) || n+1 < len(lines) && text.IsTable(line, lines[n+1])) {
 			break
 		}
 		stripped = append(stripped, strings.TrimSpace(text.Unquote(line)))

@@ -158,3 +158,23 @@ func TestTheBoxOfATaskIsNotBold(t *testing.T) {
 		}
 	}
 }
+
+func TestFootnotesAreQuoted(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, body, want string }{
+		{"a note", "Animals[^1] rest.\n\n[^1]: The zebra grazes.\n", "Animals[^1] rest.\n\n**[^1]\\: The zebra grazes.**"},
+		{"each is a block", "[^1]: Lions rest.\n[^zoo]: The zebra grazes\n    on grass.\n", "[^1]\\: Lions rest.\n\n**[^zoo]\\: The zebra grazes\non grass.**"},
+		{"right after a paragraph", "The zebra grazes.\n[^1]: Lions rest.\n", "**The zebra grazes.**\n\n[^1]\\: Lions rest."},
+		{"targets of links are not", "The zebra grazes.\n\n[zebra]: https://zebra.example\n", "**The zebra grazes.**"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}

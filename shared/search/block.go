@@ -55,7 +55,7 @@ func blocks(passage string, open items) []block {
 		var b block
 		var n int
 		switch level, _ := text.ATXHeading(line); {
-		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line):
+		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line), isComment(line):
 			i++
 			continue
 		case openFence(line) != "":
@@ -86,6 +86,12 @@ func blocks(passage string, open items) []block {
 		out, lastAt = append(out, b), at
 	}
 	return out
+}
+
+// isComment reports whether line is an HTML comment.
+func isComment(line string) bool {
+	line = strings.TrimSpace(line)
+	return strings.HasPrefix(line, "<!--") && strings.Index(line, "-->") == len(line)-len("-->")
 }
 
 // word matches what makes a text more than marks or a lone letter.

@@ -178,3 +178,24 @@ func TestFootnotesAreQuoted(t *testing.T) {
 		})
 	}
 }
+
+// A comment ends with its line, so that what follows begins a block.
+func TestACommentIsNoPartOfAParagraph(t *testing.T) {
+	t.Parallel()
+	cases := []struct{ name, body, want string }{
+		{"targets of links", "<!-- zebra links -->\n[zebra]: https://zebra.example\n[graze]: https://zebra.example/graze\n\nThe zebra grazes.\n", "**The zebra grazes.**"},
+		{"a paragraph", "<!-- lint off -->\nThe zebra grazes.\n", "**The zebra grazes.**"},
+		{"a comment before text", "<!-- lint off --> The zebra grazes. <!-- lint on -->\n", "**The zebra grazes.**"},
+		{"a comment that is open", "<!-- zebra\ngraze -->\nThe zebra grazes.\n", "**The zebra grazes.**"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}

@@ -33,8 +33,10 @@ var (
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]^][^\]]{0,199}\]:`)
 	footnote   = regexp.MustCompile(`^ {0,3}\[\^[^\]]{1,200}\]:`)
 	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
-	lineEnds   = strings.NewReplacer("\r\n", "\n", "\r", "\n") // those of Markdown
-	plainInfo  = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
+	// holdsIndented matches the first line of an admonition or tab of Python-Markdown, whose content is indented like code.
+	holdsIndented = regexp.MustCompile(`^(?:(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?|===[+!]? ".*")\s*$`)
+	lineEnds      = strings.NewReplacer("\r\n", "\n", "\r", "\n") // those of Markdown
+	plainInfo     = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
 )
 
 // blocks cuts a passage, which begins in these list items, into blocks. Headings, rules and
@@ -54,6 +56,9 @@ func blocks(passage string, open items) []block {
 		line = outdent(line, at)
 		var b block
 		var n int
+		if holdsIndented.MatchString(line) {
+			open.begin(item{indent: at, offset: at + codeIndent})
+		}
 		switch level, _ := text.ATXHeading(line); {
 		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line), isComment(line):
 			i++

@@ -199,3 +199,32 @@ func TestACommentIsNoPartOfAParagraph(t *testing.T) {
 		})
 	}
 }
+
+func TestContentOfAdmonitionsIsProse(t *testing.T) {
+	t.Parallel()
+	const code = "```sh\nf\n```"
+	cases := []struct{ name, body, want string }{
+		{"an admonition", "!!! note\n    The zebra grazes.\n", "**The zebra grazes.**"},
+		{"with a title, a list and code", "!!! warning \"Zoo\"\n\n    The zebra grazes.\n\n    - grass\n    - hay\n\n    ```sh\n    f\n    ```\n",
+			"**The zebra grazes.**\n\n- grass\n- hay\n\n" + code},
+		{"that is collapsed", "??? tip\n    The zebra grazes.\n\nLions rest.\n", "**The zebra grazes.**\n\nLions rest."},
+		{"one within another", "!!! note\n    Animals:\n\n    !!! tip\n        The zebra grazes.\n\n    Lions rest.\n", "Animals:\n\n**The zebra grazes.**\n\nLions rest."},
+		{"tabs", "=== \"Zoo\"\n\n    The zebra grazes.\n\n=== \"Farm\"\n\n    Cows graze.\n", "=== \"Zoo\"\n\n**The zebra grazes.**\n\n=== \"Farm\"\n\nCows graze."},
+		{"code after it", "!!! note\n    The zebra grazes.\n\nLions rest.\n\n    f\n", "**The zebra grazes.**\n\nLions rest.\n\n```\nf\n```"},
+		{"code within it", "!!! note\n    The zebra grazes.\n\n        f\n", "The zebra grazes.\n\n```\nf\n```"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+	far := "!!! note\n    Animals.\n\n" + strings.Repeat("    "+strings.Repeat("Some words stand here. ", 50)+"\n\n", 2) + "    The zebra grazes.\n"
+	if got := answerTo(t, "Where does the zebra graze?", "t", far).Markdown; !strings.Contains(got, "**The zebra grazes.**") {
+		t.Errorf("a passage that begins within an admonition:\n%s", got)
+	}
+}

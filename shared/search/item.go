@@ -116,6 +116,11 @@ func (open *items) read(s string) (opening string) {
 		inner := outdent(line, min(open.last(), indentOf(line)))
 		level, _ := text.ATXHeading(inner)
 		isBreak := level > 0 || breakLine.MatchString(inner)
+		if holdsIndented.MatchString(inner) {
+			open.begin(item{indent: indentOf(line), offset: indentOf(line) + codeIndent})
+			blank = true
+			continue
+		}
 		if !isBreak && itemMark.MatchString(line) && !(blank && isIndented(inner)) {
 			it := itemOf(line)
 			open.begin(it)

@@ -23,6 +23,7 @@ const (
 type block struct {
 	kind  blockKind
 	lead  string   // of a list, table or code: the line before it
+	intro string   // the paragraph that lead ends
 	units []string // items, rows (first the two of the head) or code lines; sentences are cut later
 	text  string   // of a paragraph
 	info  string   // of code: its language
@@ -84,8 +85,9 @@ func blocks(passage string, open items) []block {
 		// between them and the paragraph is not of an item that has ended. A table takes it
 		// only if the line announces the table.
 		if len(out) > 0 && b.kind != paragraphKind && out[len(out)-1].kind == paragraphKind && at >= lastAt && adjacent(lines[:i-n]) {
-			if line := lastLine(out[len(out)-1].text); b.kind != tableKind || leadsIn(line) {
-				b.lead = line
+			before := out[len(out)-1].text
+			if line := lastLine(before); b.kind != tableKind || leadsIn(line) {
+				b.lead, b.intro = line, before
 			}
 		}
 		out, lastAt = append(out, b), at

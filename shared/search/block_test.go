@@ -228,3 +228,27 @@ func TestContentOfAdmonitionsIsProse(t *testing.T) {
 		t.Errorf("a passage that begins within an admonition:\n%s", got)
 	}
 }
+
+// The text before a long list is not quoted with it, except the sentence that announces the list.
+func TestALeadInIsAWholeSentence(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("Some-words-of-the-text-before stand-here. ", 30)
+	list := "\n\n" + strings.Repeat("- some-item-or-other-of-the-list-of-zoos\n", 28) + "- The zebra grazes.\n"
+	cases := []struct{ name, intro, want string }{
+		{"on one line", "Note what\nfollows. The animals:", "The animals:"},
+		{"over lines", "Note it. The animals\nof this zoo\nare these:", "The animals\nof this zoo\nare these:"},
+		{"after the end of another on its line", "Note what\nfollows. The animals\nare these:", "The animals\nare these:"},
+		{"within code", "Call `zoo. <i> Animals` and these\nothers:", "&#96; and these\nothers:"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", long+c.intro+list).Markdown)
+			before, _, _ := strings.Cut(got, "\n\n")
+			if !strings.HasSuffix(before, c.want) || strings.Contains(before, "Some-words") {
+				t.Errorf("want %q in\n%s", c.want, got)
+			}
+			checkSafe(t, got)
+		})
+	}
+}

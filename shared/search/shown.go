@@ -32,13 +32,13 @@ func (b block) markdown(r *ranking, asked *answerType) string {
 	case tableKind:
 		lines := append([]string{}, pieces[:head]...)
 		lines = append(lines, pieces[from:to]...)
-		return lead(b.lead) + strings.Join(lines, "\n") + cutMark("\n\n", to < len(pieces) || from > head)
+		return b.leadIn() + strings.Join(lines, "\n") + cutMark("\n\n", to < len(pieces) || from > head)
 	case codeKind:
-		return lead(b.lead) + fence(b.info, pieces[from:to], from > 0, to < len(pieces))
+		return b.leadIn() + fence(b.info, pieces[from:to], from > 0, to < len(pieces))
 	case listKind:
 		out := append([]string{}, pieces[from:to]...)
 		out[best-from] = boldItem(r, asked, cutPiece(out[best-from]))
-		return lead(b.lead) + cutMarkBefore(from > 0, "\n\n") + joinItems(out) + cutMark("\n\n", to < len(pieces))
+		return b.leadIn() + cutMarkBefore(from > 0, "\n\n") + joinItems(out) + cutMark("\n\n", to < len(pieces))
 	default:
 		return b.sentencesShown(r, asked, pieces, from, to, best)
 	}
@@ -71,12 +71,23 @@ func cutMarkBefore(cut bool, space string) string {
 	return ""
 }
 
-// lead returns the line before a list or code as a paragraph.
-func lead(line string) string {
-	if line == "" {
+// leadIn returns the line before a list, table or code as a paragraph that begins with a sentence.
+func (b block) leadIn() string {
+	if b.lead == "" {
 		return ""
 	}
-	return cutPiece(line) + "\n\n"
+	intro := b.intro
+	line := strings.LastIndexByte(intro, '\n') + 1
+	for _, at := range sentences(intro) {
+		if at[1] <= line {
+			continue
+		}
+		if from := min(at[0], line); from > 0 {
+			intro = safeInline(intro[from:]) // it may begin within a code span
+		}
+		break
+	}
+	return cutPiece(intro) + "\n\n"
 }
 
 // window returns as many whole pieces around the best one as fit, added from both sides in turn.

@@ -252,3 +252,27 @@ func TestALeadInIsAWholeSentence(t *testing.T) {
 		})
 	}
 }
+
+func TestAQuotationThatEndsWithALeadInIsMarkedAsCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("Some words stand here. ", 60)
+	cases := []struct{ name, body, want string }{
+		{"at the end of the passage", "The zebra grazes.\n\nLions rest.\n\nOther animals:\n", "**The zebra grazes.**\n\nLions rest.\n\nOther animals:\n\n…"},
+		{"before what does not fit", "The zebra grazes.\n\nOther animals:\n\n" + long + "\n", "**The zebra grazes.**\n\nOther animals:\n\n…"},
+		{"before what fits", "The zebra grazes.\n\nOther animals:\n\n- lion\n", "**The zebra grazes.**\n\nOther animals:\n\n- lion"},
+		{"as the answer", "Where the zebra grazes:\n", "**Where the zebra grazes:**"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+	list := strings.Repeat("- some-item-or-other-of-the-list-of-zoos\n", 40)
+	got := unquoted(answerTo(t, "Where does the zebra graze?", "t", "The zebra grazes.\n\nOther animals:\n\n"+list).Markdown)
+	if !strings.HasPrefix(got, "**The zebra grazes.**\n\nOther animals:\n\n- some-item") {
+		t.Errorf("the beginning of a list without what announces it:\n%s", got)
+	}
+}

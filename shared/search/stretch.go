@@ -31,6 +31,9 @@ func stretch(all []block, best int, r *ranking, asked *answerType) string {
 		}
 		after, room = append(after, text), room-n
 	}
+	if n := len(after); n > 0 && all[best+n].isLead() {
+		after = append(after, ellipsis) // what it announces is not quoted
+	}
 	from := best
 	for from > 0 {
 		n := utf8.RuneCountInString(all[from-1].whole()) + 2

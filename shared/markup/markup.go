@@ -34,7 +34,21 @@ func (b Bounds) Init(c *converter.Converter) error {
 		b.boundTables(doc)
 	}, converter.PriorityEarly)
 	c.Register.UnEscaper(escapesBracket, converter.PriorityEarly)
+	c.Register.Renderer(renderCell, converter.PriorityEarly)
 	return nil
+}
+
+// renderCell writes a space after a cell that another one follows at once. The plugin for tables writes a table with several lines in a
+// cell as paragraphs, and joined the words of cells.
+func renderCell(ctx converter.Context, w converter.Writer, n *html.Node) converter.RenderStatus {
+	if !isCell(n) {
+		return converter.RenderTryNext
+	}
+	ctx.RenderChildNodes(ctx, w, n)
+	if next := n.NextSibling; next != nil && isCell(next) {
+		_, _ = w.WriteString(" ")
+	}
+	return converter.RenderSuccess
 }
 
 // flattenDeep makes paragraphs of the quotations and lists below n that are in more than maxNested others. n is in depth.

@@ -50,6 +50,14 @@ func TestUsualPagesAreConvertedAsBefore(t *testing.T) {
 	}
 }
 
+func TestCellsThatBecomeTextStayApart(t *testing.T) {
+	t.Parallel()
+	page := "<table><tr><th>Model</th><th>Weight</th></tr>\n<tr><td>ZX-1</td>\n<td>12<br>kg</td></tr></table>"
+	if got, want := convert(t, page, true, markup.Bounds{Padded: true}), "Model Weight\n\nZX-1 12  \nkg"; got != want {
+		t.Errorf("got\n%q\nwant\n%q", got, want)
+	}
+}
+
 func TestWhatIsTooLargeBecomesParagraphs(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {

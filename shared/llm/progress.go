@@ -92,9 +92,17 @@ func endedPart(draft string) string {
 func startOf(n ast.Node, source []byte) int {
 	for ; n != nil; n = n.FirstChild() {
 		if n.Type() == ast.TypeBlock && n.Lines().Len() > 0 {
-			at := n.Lines().At(0).Start
-			return strings.LastIndexByte(string(source[:at]), '\n') + 1
+			at := lineStart(source, n.Lines().At(0).Start)
+			if _, isFenced := n.(*ast.FencedCodeBlock); isFenced && at > 0 {
+				at = lineStart(source, at-1) // its lines begin after the fence
+			}
+			return at
 		}
 	}
 	return -1
+}
+
+// lineStart returns where the line of source that at is in starts.
+func lineStart(source []byte, at int) int {
+	return strings.LastIndexByte(string(source[:at]), '\n') + 1
 }

@@ -7,11 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// mark matches a citation within text: [2] or [1, 3].
-var mark = regexp.MustCompile(`\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\]`)
+// numbers matches numbers of passages in brackets: [2] or [1, 3].
+const numbers = `\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\]`
+
+// mark matches a citation within text: numbers, or several of them in parentheses, as in ([1], [3]).
+var mark = regexp.MustCompile(`\(\s*(?:` + numbers + `[\s,;]*)+\)|` + numbers)
 
 // marksAfter matches the citations after the end of a sentence.
-var marksAfter = regexp.MustCompile(`^(?:\s*\[\s*\d{1,9}(?:\s*[,;]\s*\d{1,9})*\s*\])+`)
+var marksAfter = regexp.MustCompile(`^(?:\s*(?:` + mark.String() + `))+`)
 
 // abbreviations end in a point that does not end a sentence.
 var abbreviations = map[string]bool{"mr": true, "mrs": true, "ms": true, "dr": true, "prof": true, "st": true, "vs": true, "etc": true,

@@ -140,7 +140,7 @@ func withoutMarks(l line) (line, []int) {
 		out.from = append(out.from, l.from[end:to]...)
 	}
 	for _, m := range mark.FindAllStringIndex(l.text, -1) {
-		if l.style[m[0]]&code != 0 {
+		if slices.ContainsFunc(l.style[m[0]:m[1]], func(s style) bool { return s&code != 0 }) {
 			continue
 		}
 		for _, n := range number.FindAllString(strings.NewReplacer(",", " ", ";", " ").Replace(l.text[m[0]:m[1]]), -1) {

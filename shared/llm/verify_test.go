@@ -109,6 +109,27 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// Models write citations in more than one way.
+func TestFormsOfCitations(t *testing.T) {
+	t.Parallel()
+	const link = " ([1](https://wiki.example/deploy))"
+	for _, c := range []struct{ name, draft, want string }{
+		{"in parentheses", "Roll back within 24 hours ([1]).", "Roll back within 24 hours" + link + "."},
+		{"several in parentheses", "Roll back within 24 hours ([1], [3]; [1,3]).", "Roll back within 24 hours" + link + "."},
+		{"in parentheses after the sentence", "Roll back within 24 hours. ([1]) Freeze the channel first. ([3])", "Roll back within 24 hours" + link + ". Freeze the channel first" + link + "."},
+		{"next to other parentheses", "Roll back (within 24 hours) ([1]).", "Roll back (within 24 hours)" + link + "."},
+		{"within other parentheses", "Roll back (within 24 hours [1]).", "Roll back (within 24 hours)" + link + "."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			v := llm.Verify("", passages, llm.Draft{Parts: []llm.Part{{Text: c.draft}}})
+			if want := intro1 + c.want + "\n"; v.Markdown != want {
+				t.Errorf("got\n%s\nwant\n%s", v.Markdown, want)
+			}
+		})
+	}
+}
+
 // TestReadmeListsAttacks keeps the table of attacks in README.md whole.
 func TestReadmeListsAttacks(t *testing.T) {
 	t.Parallel()

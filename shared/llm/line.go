@@ -71,6 +71,9 @@ func (l *line) children(parent ast.Node, source []byte, as style) {
 		case *ast.AutoLink:
 			l.add(string(n.Label(source)), as, l.last())
 		case *ast.RawHTML:
+			if tag := n.Segments.At(0); strings.HasPrefix(strings.ToLower(string(tag.Value(source))), "<br") {
+				l.add(" ", as&^code, tag.Start)
+			}
 		default:
 			l.children(n, source, as)
 		}

@@ -109,6 +109,17 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+func TestBreaksKeepWordsApart(t *testing.T) {
+	t.Parallel()
+	v := llm.Verify("", passages, llm.Draft{Parts: []llm.Part{{Text: "| what | how |\n|---|---|\n| Roll back<br>within 24 hours | Freeze<BR/>the channel [1][3] |\n\n" +
+		"Freeze the channel first [3].<br />Roll back [1]."}}})
+	const link = " ([1](https://wiki.example/deploy))"
+	want := intro1 + "| what | how |\n| --- | --- |\n| Roll back within 24 hours | Freeze the channel" + link + " |\n\nFreeze the channel first" + link + ". Roll back" + link + ".\n"
+	if v.Markdown != want {
+		t.Errorf("got\n%s\nwant\n%s", v.Markdown, want)
+	}
+}
+
 // Models write citations in more than one way.
 func TestFormsOfCitations(t *testing.T) {
 	t.Parallel()

@@ -34,6 +34,8 @@ var (
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]^][^\]]{0,199}\]:`)
 	footnote   = regexp.MustCompile(`^ {0,3}\[\^[^\]]{1,200}\]:`)
 	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
+	// container matches the first and the last line of an admonition of Docusaurus, VitePress and others.
+	container = regexp.MustCompile(`^ {0,3}:{3,}(?:[ \t]*(?:[a-z][\w-]*(?:\[.*\]|[ \t].*)?|\{.*\}))?\s*$`)
 	// holdsIndented matches the first line of an admonition or tab of Python-Markdown, whose content is indented like code.
 	holdsIndented = regexp.MustCompile(`^(?:(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?|===[+!]? ".*")\s*$`)
 	lineEnds      = strings.NewReplacer("\r\n", "\n", "\r", "\n") // those of Markdown
@@ -61,7 +63,7 @@ func blocks(passage string, open items) []block {
 			open.begin(item{indent: at, offset: at + codeIndent})
 		}
 		switch level, _ := text.ATXHeading(line); {
-		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line), isComment(line):
+		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line), container.MatchString(line), isComment(line):
 			i++
 			continue
 		case openFence(line) != "":
@@ -312,7 +314,7 @@ func listBlock(lines []string, open *items) (block, int) {
 		}
 		inner := outdent(line, min(open.last(), indentOf(line)))
 		level, _ := text.ATXHeading(inner)
-		isBreak := breakLine.MatchString(inner)
+		isBreak := breakLine.MatchString(inner) || container.MatchString(inner)
 		isItem := n == 0 || itemMark.MatchString(line) && !isBreak
 		switch {
 		case level > 0, openFence(line) != "", !isItem && isBreak:
@@ -351,7 +353,7 @@ func paragraphBlock(lines []string, at int) (block, int) {
 		line := outdent(text.Unquote(lines[n]), at)
 		level, _ := text.ATXHeading(line)
 		if n > 0 && (strings.TrimSpace(line) == "" || level > 0 || breakLine.MatchString(line) || openFence(line) != "" ||
-			itemMark.MatchString(line) || footnote.MatchString(line) || n+1 < len(lines) && text.IsTable(line, lines[n+1])) {
+			itemMark.MatchString(line) || footnote.MatchString(line) || container.MatchString(line) || n+1 < len(lines) && text.IsTable(line, lines[n+1])) {
 			break
 		}
 		stripped = append(stripped, strings.TrimSpace(text.Unquote(line)))

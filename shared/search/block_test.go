@@ -276,3 +276,25 @@ func TestAQuotationThatEndsWithALeadInIsMarkedAsCut(t *testing.T) {
 		t.Errorf("the beginning of a list without what announces it:\n%s", got)
 	}
 }
+
+func TestMarksOfContainersAreNotQuoted(t *testing.T) {
+	t.Parallel()
+	const want = "**The zebra grazes.**"
+	for _, c := range []struct{ name, body, want string }{
+		{"tight", ":::note\nThe zebra grazes.\n:::\n", want},
+		{"with a title", "::: tip Zoo zebra\n\nThe zebra grazes.\n\n:::\n", want},
+		{"with a title in brackets", ":::warning[Zoo]\n\nThe zebra grazes.\n\n:::\n", want},
+		{"with attributes", "::: {.callout-note}\nThe zebra grazes.\n:::\n", want},
+		{"within each other", "::::info\n:::tip\nThe zebra grazes.\n:::\n::::\n", want},
+		{"after a list", ":::note\n- The zebra grazes.\n:::\n", "- " + want},
+		{"text in a paragraph", "The zebra::: grazes.\n", "**The zebra::: grazes.**"},
+		{"three colons before text", ":::Zebras graze there.\n", "**:::Zebras graze there.**"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown); got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+		})
+	}
+}

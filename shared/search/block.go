@@ -57,13 +57,17 @@ func blocks(passage string, open items) []block {
 		}
 		at := open.enter(line)
 		line = outdent(line, at)
+		if n := commentLines(line, lines[i:]); n > 0 {
+			i += n
+			continue
+		}
 		var b block
 		var n int
 		if holdsIndented.MatchString(line) {
 			open.begin(item{indent: at, offset: at + codeIndent})
 		}
 		switch level, _ := text.ATXHeading(line); {
-		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line), container.MatchString(line), isComment(line):
+		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line), container.MatchString(line):
 			i++
 			continue
 		case openFence(line) != "":
@@ -97,10 +101,21 @@ func blocks(passage string, open items) []block {
 	return out
 }
 
-// isComment reports whether line is an HTML comment.
-func isComment(line string) bool {
-	line = strings.TrimSpace(line)
-	return strings.HasPrefix(line, "<!--") && strings.Index(line, "-->") == len(line)-len("-->")
+// commentLines returns the number of lines of the HTML comment that begins with first, which stands for lines[0]. It is 0 if
+// none begins there, if it does not end in lines, or if text follows on its last line.
+func commentLines(first string, lines []string) int {
+	if isIndented(first) || !strings.HasPrefix(strings.TrimLeft(first, " "), "<!--") {
+		return 0
+	}
+	for n, line := range lines {
+		if _, after, ended := strings.Cut(line, "-->"); ended {
+			if strings.TrimSpace(after) != "" {
+				return 0
+			}
+			return n + 1
+		}
+	}
+	return 0
 }
 
 // word matches what makes a text more than marks or a lone letter.

@@ -186,7 +186,11 @@ func TestACommentIsNoPartOfAParagraph(t *testing.T) {
 		{"targets of links", "<!-- zebra links -->\n[zebra]: https://zebra.example\n[graze]: https://zebra.example/graze\n\nThe zebra grazes.\n", "**The zebra grazes.**"},
 		{"a paragraph", "<!-- lint off -->\nThe zebra grazes.\n", "**The zebra grazes.**"},
 		{"a comment before text", "<!-- lint off --> The zebra grazes. <!-- lint on -->\n", "**The zebra grazes.**"},
-		{"a comment that is open", "<!-- zebra\ngraze -->\nThe zebra grazes.\n", "**The zebra grazes.**"},
+		{"a comment of two lines", "<!-- zebra\ngraze -->\nThe zebra grazes.\n", "**The zebra grazes.**"},
+		{"a comment of blocks", "<!--\nThe zebra grazes at night.\n\n- The zebra grazes there.\n\n```\nzebra\n```\n-->\n\nThe zebra grazes.\n", "**The zebra grazes.**"},
+		{"a comment in a quotation", "> <!-- zebra\n>\n> graze -->\n> The zebra grazes.\n", "**The zebra grazes.**"},
+		{"a comment without an end", "<!--\nNote it.\n\nThe zebra grazes.\n", "\\<!--\nNote it.\n\n**The zebra grazes.**"},
+		{"a comment in code", "The zebra grazes.\n\n    <!--\n\n    x -->\n", "The zebra grazes.\n\n```\n<!--\n\nx -->\n```"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"docent/shared/search"
 )
@@ -115,7 +116,7 @@ func parts(question string) []string {
 			out = append(out, text)
 		}
 	}
-	for _, piece := range strings.FieldsFunc(strings.ReplaceAll(question, "?", "?;"), func(r rune) bool { return r == ';' }) {
+	for _, piece := range pieces(question) {
 		for {
 			at := questions.FindStringSubmatchIndex(piece)
 			if at == nil || !searchable(piece[:at[0]]) {
@@ -127,6 +128,28 @@ func parts(question string) []string {
 		add(piece)
 	}
 	return out
+}
+
+// pieces cuts a question after question marks and at semicolons. Signs within a word, such as those of an address, are not cut at.
+func pieces(question string) []string {
+	var out []string
+	start := 0
+	for i := 0; i < len(question); {
+		r, size := utf8.DecodeRuneInString(question[i:])
+		end := i + size
+		next, _ := utf8.DecodeRuneInString(question[end:])
+		switch {
+		case !strings.ContainsRune("?;？；؟", r), strings.ContainsRune("?;؟", r) && end < len(question) && !unicode.IsSpace(next):
+		case r == ';', r == '；':
+			out = append(out, question[start:i])
+			start = end
+		default:
+			out = append(out, question[start:end])
+			start = end
+		}
+		i = end
+	}
+	return append(out, question[start:])
 }
 
 // searchable reports whether a text has a word that is not a filler word.

@@ -21,8 +21,11 @@ func TestParts(t *testing.T) {
 		"alpha? beta? gamma? delta? epsilon? zeta?":        {"alpha?", "beta?", "gamma?", "delta? epsilon? zeta?"},
 		"the difference between the and a":                 {"the difference between the and a"},
 		"":                                                 nil,
-		"???":                                              {"? ? ?"},
-		"where is the config or how can I find the deployment logs?": {"where is the config", "how can I find the deployment logs?"},
+		"???":                                              {"???"},
+		"What does `a?b` mean? What is at https://x.example/?q=1;r=2?": {"What does `a?b` mean?", "What is at https://x.example/?q=1;r=2?"},
+		"泵怎么启动？最高温度是多少？":                                               {"泵怎么启动？", "最高温度是多少？"},
+		"كيف أشغل المضخة؟ ما هو الجهد؟":                                {"كيف أشغل المضخة؟", "ما هو الجهد؟"},
+		"where is the config or how can I find the deployment logs?":   {"where is the config", "how can I find the deployment logs?"},
 	} {
 		if got := question.Parts(text); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", text, got, want)

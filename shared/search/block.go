@@ -332,7 +332,7 @@ func listBlock(lines []string, open *items) (block, int) {
 		isBreak := breakLine.MatchString(inner) || container.MatchString(inner)
 		isItem := n == 0 || itemMark.MatchString(line) && !isBreak
 		switch {
-		case level > 0, openFence(line) != "", !isItem && isBreak:
+		case level > 0, openFence(line) != "", !isItem && (isBreak || n+1 < len(lines) && text.IsTable(inner, lines[n+1])):
 		case afterBlank && isIndented(inner), afterBlank && !isItem && (indentOf(line) == 0 || begins(inner, lines[n+1:])):
 		case isItem:
 			it := itemOf(line)

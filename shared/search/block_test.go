@@ -302,3 +302,22 @@ func TestMarksOfContainersAreNotQuoted(t *testing.T) {
 		})
 	}
 }
+
+func TestATableRightBelowTheLineOfAnItemIsATable(t *testing.T) {
+	t.Parallel()
+	const table = "| zebra | food |\n|---|---|\n| Z-1 | grass |"
+	for _, c := range []struct{ name, body, want string }{
+		{"of a list", "* Zebras eat:\n  | zebra | food |\n  |---|---|\n  | Z-1 | grass |\n* Lions rest.\n", "* Zebras eat:\n\n" + table + "\n\n* Lions rest."},
+		{"of a nested item", "- Animals\n  1. Zebras eat:\n     | zebra | food |\n     |---|---|\n     | Z-1 | grass |\n", "- Animals\n  1. Zebras eat:\n\n" + table},
+		{"an item with bars", "- a | b\n- Z-1 | grass\n", "- a | b\n- **Z-1 | grass**"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, "Z-1 grass", "t", c.body).Markdown)
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}

@@ -321,3 +321,23 @@ func TestATableRightBelowTheLineOfAnItemIsATable(t *testing.T) {
 		})
 	}
 }
+
+func TestABackslashThatBreaksALineIsNotShown(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, body, want string }{
+		{"a paragraph", "The zebra\\\ngrazes.\n", "**The zebra\ngrazes.**"},
+		{"an item", "- The zebra\\\n  grazes.\n", "- **The zebra\n  grazes.**"},
+		{"at the end", "The zebra grazes\\\n", "The zebra grazes\\\\"},
+		{"two of them", "The zebra\\\\\ngrazes.\n", "**The zebra\\\\\ngrazes.**"},
+		{"in code", "The zebra `a\\\nb` grazes.\n", "**The zebra `a\\ b` grazes.**"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}

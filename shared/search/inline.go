@@ -105,6 +105,7 @@ func escapeInline(s string, row bool) string {
 		case c == '\\' && i+1 < len(s) && isPunct(s[i+1]):
 			out.escaped(s[i+1])
 			i++
+		case c == '\\' && i+1 < len(s) && s[i+1] == '\n': // a line break, as two spaces are
 		case c == '\\':
 			out.escaped('\\')
 		case c == '`':

@@ -57,7 +57,10 @@ var kinds = map[string]kind{
 	".html": markup, ".htm": markup,
 }
 
-// Known reports whether the extension of a file name is one of Markdown, text, HTML, PDF or Office, in any case.
+// Kinds names the kinds of files that Known reports, for messages.
+const Kinds = "Markdown, text, reStructuredText, HTML, PDF or Office"
+
+// Known reports whether the extension of a file name, in any case, is one of the Kinds.
 func Known(name string) bool { return kindOf(name) != unknown }
 
 // kindOf returns the kind of a file. Docent could convert reStructuredText too, but here its first heading becomes the title, and a
@@ -118,7 +121,7 @@ func Read(name string, data []byte) (Page, error) {
 		p.Body = base64.StdEncoding.EncodeToString(data)
 		return p, nil
 	default:
-		return Page{}, errors.New("it is not a Markdown, text, reStructuredText, HTML, PDF or Office file")
+		return Page{}, errors.New("it is not a " + Kinds + " file")
 	}
 }
 

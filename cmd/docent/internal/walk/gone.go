@@ -8,6 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"syscall"
+
+	"docent/cmd/docent/internal/page"
 )
 
 // CheckDelete returns an error if a given folder has no file to send. A drive that is not mounted looks just like
@@ -15,7 +17,7 @@ import (
 func (t Tree) CheckDelete() error {
 	for _, r := range t.roots {
 		if r.base != "" && r.files == 0 {
-			return fmt.Errorf("--delete: %s contains no Markdown, text, reStructuredText, HTML, PDF or Office file, so every document under %s would be removed; "+
+			return fmt.Errorf("--delete: %s contains no "+page.Kinds+" file, so every document under %s would be removed; "+
 				"leave the folder out, or delete the collection if that is meant", r.shown, r.base)
 		}
 	}
@@ -46,8 +48,8 @@ func (t Tree) Gone(uri string) bool {
 	return gone
 }
 
-// leadsNowhere reports whether the path rel below dir, which is not there, ends at a symbolic link to nothing, such as a drive that is not
-// mounted.
+// leadsNowhere reports whether the missing path rel below dir is missing because a folder of it is a symbolic link to nothing, such as to a
+// drive that is not mounted.
 func leadsNowhere(dir, rel string) bool {
 	for rel = path.Dir(rel); rel != "."; rel = path.Dir(rel) {
 		at := filepath.Join(dir, filepath.FromSlash(rel))

@@ -118,7 +118,7 @@ func (f *finder) root(path string) error {
 	case page.Known(path) && !info.Mode().IsRegular():
 		f.fail(path, errors.New("it is not an ordinary file"))
 	case !page.Known(path):
-		f.fail(path, errors.New("it is not a Markdown, text, reStructuredText, HTML, PDF or Office file"))
+		f.fail(path, errors.New("it is not a "+page.Kinds+" file"))
 	default:
 		f.file(at)
 	}

@@ -61,12 +61,12 @@ func openState(dir, server, collectionID string) (*state, error) {
 		return s, nil
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return s, fmt.Errorf("make the folder for it: %w", err)
+		return s, fmt.Errorf("make the folder of the list of sent files: %w", err)
 	}
 	sum := sha256.Sum256([]byte(server + "\n" + collectionID))
 	s.path = filepath.Join(dir, "put-"+hex.EncodeToString(sum[:12])+".jsonl")
 	if err := s.load(); err != nil {
-		return s, fmt.Errorf("read it: %w", err)
+		return s, fmt.Errorf("read the list of sent files: %w", err)
 	}
 	return s, nil
 }
@@ -167,11 +167,11 @@ func (s *state) save() error {
 		s.journal = nil
 	}
 	if err := s.replace(); err != nil {
-		return fmt.Errorf("save the state: %w", err)
+		return fmt.Errorf("save the list of sent files: %w", err)
 	}
 	var err error
 	if s.journal, err = os.OpenFile(s.path, os.O_WRONLY|os.O_APPEND, 0); err != nil {
-		return fmt.Errorf("save the state: %w", err)
+		return fmt.Errorf("save the list of sent files: %w", err)
 	}
 	return nil
 }
@@ -218,7 +218,7 @@ func (s *state) close() error {
 
 func (s *state) note(err error) {
 	if s.failed == nil && err != nil {
-		s.failed = fmt.Errorf("write the state: %w", err)
+		s.failed = fmt.Errorf("write the list of sent files: %w", err)
 	}
 }
 

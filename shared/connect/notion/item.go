@@ -68,8 +68,8 @@ type property struct {
 	} `json:"formula"`
 }
 
-// UnmarshalJSON reads a property. A member of another form than that of a value is left empty: in a data source it says how
-// rows are filled, and what Notion adds must not hide all that is listed with it.
+// UnmarshalJSON reads a property. A member that does not have the form of a value is left empty: in a data source it describes
+// a column, and a form that Notion adds must not make the whole list unreadable.
 func (p *property) UnmarshalJSON(text []byte) error {
 	type members property
 	var other *json.UnmarshalTypeError

@@ -56,7 +56,7 @@ type checkpoint struct {
 	Again  []string  `json:"again,omitempty"`  // ids of pages that Notion refused, to be tried again
 	Failed []string  `json:"failed,omitempty"` // Again of the next sync, so far
 	Broken string    `json:"broken,omitempty"` // id of the page at which the sync stopped; it is left out if it fails again
-	// The earliest edit of the list that the reading has passed, and whether the list was begun again since, because its cursor had expired.
+	// The earliest edit in the list that the reading has passed, and whether the list was begun again because its cursor had expired.
 	Reached   time.Time `json:"reached,omitzero"`
 	Restarted bool      `json:"restarted,omitempty"`
 }

@@ -59,7 +59,7 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 	if err := s.retry(ctx, &p, yield); err != nil {
 		return err
 	}
-	var again time.Time // what was reached when the list was begun again last
+	var again time.Time // p.Reached when the list was last begun again
 	for {
 		some, err := s.list(ctx, p.Cursor)
 		if errors.Is(err, errExpired) {
@@ -67,7 +67,7 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 			case p.Reached.IsZero(): // a checkpoint of an earlier version
 				return source.ErrFullScanNeeded
 			case p.Reached.Equal(again):
-				return &source.SyncError{Code: source.Unreadable, Detail: "Notion does not continue its list of pages: it accepts no cursor of it.", Cause: err}
+				return &source.SyncError{Code: source.Unreadable, Detail: "Notion does not continue its list of pages: it rejects each new cursor.", Cause: err}
 			}
 			again, p.Restarted, p.Cursor, p.Passed = p.Reached, true, "", nil
 			continue
@@ -136,8 +136,8 @@ func (p checkpoint) knows(o object) bool {
 	return !slices.Contains(p.Again, o.ID) && (o.Edited.Before(p.Since) || p.Known[short(o.ID)] == minutes(o.Edited) || p.hasPassed(o))
 }
 
-// hasPassed reports whether the reading has passed o before its list was begun again. What was edited lately may have moved to the front
-// since, and of other objects with the time that it had reached it may not have passed all.
+// hasPassed reports whether the reading had passed o before its list was begun again. It returns false if it is not sure: an object that was
+// edited lately may have moved to the front since then, and objects edited at the very time that was reached may not all have been passed.
 func (p checkpoint) hasPassed(o object) bool {
 	return p.Restarted && o.Edited.After(p.Reached) && o.Edited.Before(p.Begun.Add(-lookBack))
 }

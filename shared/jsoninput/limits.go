@@ -15,7 +15,7 @@ type Limits struct {
 	Members int // members of one object
 	Literal int // bytes of one number, true, false or null
 
-	// Lines: the text is JSON Lines. Each line begins anew, whatever the one before left open; Values bounds all of them together.
+	// Lines is set for JSON Lines: each line is a text of its own, whatever the one before left open. Values bounds all lines together.
 	Lines bool
 }
 

@@ -3,7 +3,6 @@ package search
 import (
 	"regexp"
 	"strings"
-	"unicode"
 
 	"docent/shared/search/text"
 )
@@ -184,7 +183,7 @@ func fenced(first string, lines []string) (block, int) {
 			n++
 			break
 		}
-		b.units = append(b.units, codeLine(dedent(line, indent)))
+		b.units = append(b.units, Visible(dedent(line, indent)))
 	}
 	return b.trimmed(), n
 }
@@ -201,7 +200,7 @@ func indented(lines []string, at int) (block, int) {
 		if line = outdent(line, at); strings.TrimSpace(line) != "" && !isIndented(line) {
 			break
 		}
-		b.units = append(b.units, codeLine(dedent(line, 4)))
+		b.units = append(b.units, Visible(dedent(line, 4)))
 	}
 	return b.trimmed(), n
 }
@@ -229,16 +228,6 @@ func dedent(line string, n int) string {
 		}
 	}
 	return line
-}
-
-// codeLine returns a line of code without control and hidden characters.
-func codeLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\t' || IsHidden(r) {
-			return -1
-		}
-		return r
-	}, s)
 }
 
 func tableBlock(lines []string) (block, int) {

@@ -131,7 +131,7 @@ func escapeInline(s string, row bool) string {
 				out.byte(' ')
 			}
 			i++
-		case c == 0xf3 && i+3 < len(s) && s[i+1] == 0xa0 && (s[i+2] == 0x80 || s[i+2] == 0x81): // IsHidden
+		case c == 0xf3 && i+3 < len(s) && s[i+1] == 0xa0 && (s[i+2] == 0x80 || s[i+2] == 0x81): // isHidden, in bytes
 			i += 3
 		default:
 			out.byte(c)
@@ -186,7 +186,7 @@ func (w *inlineWriter) code(span string) {
 		switch {
 		case '\t' <= r && r <= '\r':
 			return ' '
-		case unicode.IsControl(r), IsHidden(r):
+		case unicode.IsControl(r), isHidden(r):
 			return -1
 		}
 		return r
@@ -241,7 +241,7 @@ func isPunct(c byte) bool {
 func escapeText(s string) string {
 	var b strings.Builder
 	s = strings.Map(func(r rune) rune {
-		if IsHidden(r) {
+		if isHidden(r) {
 			return -1
 		}
 		return r

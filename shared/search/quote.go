@@ -104,7 +104,7 @@ func (h Hit) nameAndHeading() string {
 // attributeList matches the list "{ #id .class key=value }" after a heading.
 var attributeList = regexp.MustCompile(`\s*\{:?\s*[.#][\w:-]+(?:\s+(?:[.#][\w:-]+|[\w-]+=(?:"[^"]*"|[^\s"{}]+)))*\s*\}\s*$`)
 
-// PlainTitle returns a title or heading as people read it: on OneLine, with the characters of its entities, and without the
+// PlainTitle returns a title or heading as people read it: on one line, as OneLine does, with the characters of its entities, and without the
 // list of its attributes.
 func PlainTitle(title string) string {
 	return OneLine(html.UnescapeString(attributeList.ReplaceAllString(title, "")))
@@ -117,7 +117,7 @@ func OneLine(text string) string {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case unicode.IsControl(r), IsHidden(r), '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
+		case unicode.IsControl(r), isHidden(r), '\u202a' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
 			return -1
 		}
 		return r
@@ -125,9 +125,19 @@ func OneLine(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// IsHidden reports whether r is a tag character, U+E0000 to U+E007F. Programs show nothing of these, and language models read the
+// Visible returns text without hidden characters and without control characters other than line feeds and tabs.
+func Visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || isHidden(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// isHidden reports whether r is a tag character, U+E0000 to U+E007F. Programs show nothing of these, and language models read the
 // letters that they stand for, so that a document could instruct a model without its readers' knowledge.
-func IsHidden(r rune) bool { return 0xe0000 <= r && r <= 0xe007f }
+func isHidden(r rune) bool { return 0xe0000 <= r && r <= 0xe007f }
 
 // LinkTarget returns the address of a document as the target of a Markdown link, or "" if it is
 // not http or https. It escapes the result of uri.WebLink where Markdown would read an entity.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode"
 
 	"docent/shared/httpapi"
 	"docent/shared/search"
@@ -48,18 +47,12 @@ func entry(b *strings.Builder, n int, s question.Source, facts []string) {
 	quote(b, s.Content)
 }
 
-// lines has a line feed for everything that any reader takes for the end of a line.
+// lines replaces everything that some program takes for the end of a line by a line feed.
 var lines = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n")
 
-// quote writes a found text as a Markdown quotation, without what controls a terminal and without hidden characters.
+// quote writes a found text as a Markdown quotation, without control and hidden characters.
 func quote(b *strings.Builder, text string) {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' || search.IsHidden(r) {
-			return -1
-		}
-		return r
-	}, lines.Replace(text))
-	if text = strings.TrimSpace(text); text == "" {
+	if text = strings.TrimSpace(search.Visible(lines.Replace(text))); text == "" {
 		return
 	}
 	b.WriteString("\n")

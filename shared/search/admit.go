@@ -82,8 +82,8 @@ func newAdmission(q Query) *admission {
 	return a
 }
 
-// admit replaces each segment by a view of what q may find in it, or by nil if that is nothing. An error that is
-// about one segment is its fault.
+// admit replaces each segment by a view of what q may find in it, or by nil if that is nothing. It stores an error
+// about one segment in faults, at the place of the segment.
 func (ix *Index) admit(q Query, defaults map[string]*access.Rule, records []record, segments []*segment.Segment, faults []error) error {
 	if q.Reader.All() && q.Filter == nil {
 		return nil

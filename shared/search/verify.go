@@ -189,8 +189,8 @@ func (s *searchRun) outnumber() {
 	}
 }
 
-// mayShow reports whether the reader may read a document and the filter includes it, by its record. What was
-// admitted by the index was so by an older version, or by what the index knows.
+// mayShow reports whether the reader may read a document and the filter includes it, by its record. The index may have
+// admitted it by an older version, or because it does not know every fact that the filter names.
 func (s *searchRun) mayShow(t Text) bool {
 	return s.query.Reader.MayRead(t.Access, s.defaults[t.Source]) && s.query.Filter.Match(t.Attributes)
 }

@@ -71,23 +71,20 @@ func (a *Answer) withheld() {
 	a.Failure = &Failure{AccessChanged, "You may no longer read a document that this answer was made from. Ask again under a new id."}
 }
 
-// whileReadable returns written, which may be nil, for a text that is made from the passages found. From when the asker of a
-// may no longer read one of their documents, written is not called any more. The answer is stored all the same, and
-// withheld from who may not read it.
+// whileReadable wraps written, which may be nil, for a text that is made from the passages found: once the asker of a may no
+// longer read one of their documents, written is not called any more. The answer is stored anyway, and withheld from everyone
+// who may not read it.
 func (w *Worker) whileReadable(ctx context.Context, a Answer, found []search.Hit, written func(Composed)) func(Composed) {
 	if written == nil {
 		return nil
 	}
-	now := map[string]time.Time{} // what was found is there
-	for _, h := range found {
-		now[h.Document.String()] = document.Forever
-	}
+	made := document.OfHits(found)
 	watch := document.NewWatch(w.Now, func(ctx context.Context) (closed bool, err error) {
 		reader, err := w.readerOf(ctx, a)
 		if err != nil {
 			return false, err
 		}
-		hidden, _, err := w.Unreadable(ctx, a.TeamID, Asker{Reader: reader, Sources: a.Sources}, now)
+		hidden, _, err := w.Unreadable(ctx, a.TeamID, Asker{Reader: reader, Sources: a.Sources}, made)
 		return len(hidden) > 0, err
 	})
 	return func(c Composed) {

@@ -139,9 +139,10 @@ type Service struct {
 	// Wait pauses a long poll between two reads. It returns the error of ctx when ctx
 	// ends.
 	Wait func(ctx context.Context) error
-	// Unreadable returns those of the documents that the asker may not read at this moment, and those that are gone, each
-	// with the time before which a question was asked whose answer was made from it: a document that is created later
-	// may have the same id. first has the ids, with the time of the first such question.
+	// Unreadable returns those of the documents that the asker may not read at this moment, and those that are gone. first
+	// has their ids, each with the time of the first question that was answered from it. The times in the results say
+	// which answers a document concerns: those to questions before that time. A document that was created later at the
+	// same URI has the same id, and no part in them.
 	Unreadable func(ctx context.Context, teamID string, asker Asker, first map[string]time.Time) (unreadable, gone map[string]time.Time, _ error)
 	// Warn receives each message that could not be sent. Its work is pending, so it
 	// will be sent again.

@@ -16,14 +16,14 @@ import (
 // readAtOnce bounds the records that Unreadable has in memory.
 const readAtOnce = 64
 
-// Forever is after every moment at which something was made from a document.
+// Forever is later than every moment at which a text was made from a document.
 var Forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Unreadable returns which of the documents and items the caller may not read now, or could not read when they were
 // deleted, and which of them are gone, alone or with their source. For a caller who may read everything none is gone.
-// made has the ids, each with the first time at which something was made from it; with Forever, what is there now counts.
-// Each that is returned has the time before which something was made from it: Forever, or when another document was
-// created at its URI.
+// made has the ids, each with the first time at which a text was made from the document; with Forever, the document that
+// has the id now is meant. A document that was deleted and put again at its URI has the same id. So each result has a time, and
+// concerns only texts that were made before it: Forever, or the time at which the other document was created.
 func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, made map[string]time.Time) (unreadable, gone map[string]time.Time, _ error) {
 	if who.Reader.All() && who.Sources == nil || len(made) == 0 {
 		return nil, nil, nil

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/search"
 )
 
 // lookEvery is the least time between two looks of a Watch.
@@ -18,13 +19,22 @@ type Watch struct {
 	closed bool
 }
 
+// OfHits returns the documents of hits in the form that Unreadable takes, to ask whether they may still be read.
+func OfHits(hits []search.Hit) map[string]time.Time {
+	all := map[string]time.Time{}
+	for _, h := range hits {
+		all[h.Document.String()] = Forever
+	}
+	return all
+}
+
 // NewWatch returns a Watch whose caller has just found all documents readable. look reports whether one of them is no longer.
 func NewWatch(now func() time.Time, look func(ctx context.Context) (closed bool, err error)) *Watch {
 	return &Watch{now: now, look: look, latest: now()}
 }
 
-// Check returns an error with CodeAccessChanged, and goes on to do so, if the text may not be shown any more, and the error of
-// a look that failed. It looks at most once a second.
+// Check returns an error with CodeAccessChanged if the text may no longer be shown, and from then on always. It looks at most once a
+// second, and returns the error of a look that failed.
 func (w *Watch) Check(ctx context.Context) error {
 	if now := w.now(); !w.closed && now.Sub(w.latest).Abs() >= lookEvery {
 		closed, err := w.look(ctx)

@@ -99,12 +99,9 @@ func (r *researchRun) search(ctx context.Context, text string) (search.Result, e
 
 // watch returns the Watch of an answer from hits, which were just found.
 func (r *researchRun) watch(hits []search.Hit) *document.Watch {
-	now := map[string]time.Time{} // what was found is there
-	for _, h := range hits {
-		now[h.Document.String()] = document.Forever
-	}
+	found := document.OfHits(hits)
 	return document.NewWatch(r.Now, func(ctx context.Context) (closed bool, err error) {
-		hidden, _, err := r.Documents.Unreadable(ctx, r.teamID, r.caller.who(), now)
+		hidden, _, err := r.Documents.Unreadable(ctx, r.teamID, r.caller.who(), found)
 		return len(hidden) > 0, err
 	})
 }

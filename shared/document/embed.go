@@ -57,8 +57,8 @@ func (w *Worker) failEmbedding(ctx context.Context, jobs []job, cause error) (fa
 	return failed
 }
 
-// sendEmbeddings sends the messages of documents that wait for vectors, by the operations that made their work wait. They are those
-// that the sweeper sends, so that a queue in memory leaves those out that wait in it.
+// sendEmbeddings sends the messages of documents that wait for vectors; waiting are the operations that stored their pending work. The
+// messages are equal to those that the sweeper sends later, so a queue in memory recognises these as repeats and drops them.
 func (w *Worker) sendEmbeddings(ctx context.Context, teamID string, waiting []table.Op) {
 	if w.Embeddings == nil {
 		return

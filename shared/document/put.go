@@ -300,7 +300,7 @@ func (s *Service) replacing(teamID string, in Input, old current, next record, w
 		ops = append(ops, table.Delete{Key: failureKey(teamID, next.ID)})
 		ops = append(ops, staleLists(teamID, old.Entry, next.Entry)...)
 	}
-	if old.stored && !old.live { // its removal, which would keep the rule, finds it no more
+	if old.stored && !old.live { // the removal of its source would keep the rule, but no longer finds the document
 		ops = append(ops, KeepRule(teamID, next.ID, cmp.Or(old.Access, old.byDefault))...)
 	}
 	if next.Facts != nil && !next.Facts.Changed.IsZero() {

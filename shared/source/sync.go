@@ -18,8 +18,8 @@ type Syncer struct {
 	*Service
 	Connections map[ProviderName]Connection
 	Log         *slog.Logger
-	// Turn is after how long Batch lets other sources have their turn, once it has saved a page of one. One that waits long for the first
-	// page, such as for the rest of an archive, goes on for as long again. 0: until the deadline of its context.
+	// Turn is how long Batch reads one source before it turns to others. Before it has saved a page of the source it does not stop: one that
+	// waits long for its first page, such as for the rest of an archive, is then read for as long again. 0: until the deadline of its context.
 	Turn time.Duration
 }
 
@@ -53,11 +53,11 @@ type syncRun struct {
 	state      syncState
 	parts      map[string]partState
 	onProgress func(Progress)
-	vain       time.Duration     // that questions whether items are deleted took, without an answer
+	vain       time.Duration     // time that was spent on questions whether items are deleted, without an answer
 	exist      map[string][]byte // ids of items that the provider has said exist, by part; see keepAnswers
 	unsaid     map[string]bool   // parts whose Unsaid is not saved
 	turn       time.Duration     // see Syncer.Turn
-	waited     time.Duration     // until it had saved a page
+	waited     time.Duration     // time until the first page was saved
 	begun      time.Time
 	checksKept bool               // the part is read as if it were new: what it keeps is compared, too; see ReadAgain
 	progressed bool               // this run has saved a page
@@ -186,7 +186,7 @@ func (r *syncRun) readParts(ctx context.Context, parts []string) (stop *SyncErro
 			continue
 		}
 		if p.PassedBy == r.state.Began {
-			if r.state.Code == "" { // a rate limit has come since, and finish has forgotten the failures before it
+			if r.state.Code == "" { // finish drops the failures before a rate limit; record this one again
 				r.recordFailure(ctx, part, &SyncError{Code: Unreadable, Detail: "The provider did not return the next page in time."})
 			}
 			continue

@@ -59,8 +59,8 @@ func (r *syncRun) removeGone(ctx context.Context) error {
 	return nil
 }
 
-// removeUnseen calls removeIfGone with each item that was not seen. Those of which the provider did not say whether they are deleted come
-// last: questions that are in vain take a run all its time for them, which would never come to the others.
+// removeUnseen calls removeIfGone with each item that was not seen. Items about which the provider has not answered before come last:
+// otherwise questions without an answer could take the time of every run, and the other items would never be reached.
 func (r *syncRun) removeUnseen(ctx context.Context, scanned []string, seen map[uuid.UUID]bool, failed map[string]bool) error {
 	unsaid, last := map[string]int{}, map[int]document.Entry{}
 	for _, part := range scanned {

@@ -65,7 +65,7 @@ func (r *syncRun) readAround(ctx context.Context, part string, p *partState) err
 		err := r.readPages(ctx, part, p, t)
 		if errors.Is(err, ErrFullScanNeeded) {
 			p.startFullScan(r.now().UnixMilli())
-			if err = r.savePart(ctx, part, p); err == nil { // no event goes by the old checkpoint from here on
+			if err = r.savePart(ctx, part, p); err == nil { // saved first, so that no event is judged by the old checkpoint
 				err = r.readPages(ctx, part, p, t)
 			}
 		}
@@ -107,7 +107,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 		}
 		trail := p.trailWith(page)
 		if !page.Last && passed.comesBack(page.Checkpoint) || trail.isCircle() {
-			p.Trail = nil // the next sync reads on, in case it is none
+			p.Trail = nil // it may have been no circle, so the next sync continues
 			return cmp.Or(r.savePart(ctx, part, p), error(&SyncError{Code: Unreadable, Detail: "The provider sent pages that lead back to an earlier one."}))
 		}
 		before := p.Trail

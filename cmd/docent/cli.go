@@ -152,7 +152,8 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	return exitFailed
 }
 
-// inOurForm returns args in the form that the parser knows: people also try docent alone, docent help COMMAND and docent --version.
+// inOurForm returns args in a form that the parser accepts. It does not know docent alone, docent help COMMAND and docent --version, which
+// people also type.
 func inOurForm(args []string) []string {
 	switch {
 	case len(args) == 0:
@@ -165,7 +166,7 @@ func inOurForm(args []string) []string {
 	return args
 }
 
-// parserWords are what the parser says of a value in terms of Go, and what to say instead.
+// parserWords are phrases in which the parser speaks of Go types, with plain ones to replace them.
 var parserWords = []struct {
 	said  *regexp.Regexp
 	plain string
@@ -176,7 +177,7 @@ var parserWords = []struct {
 	{regexp.MustCompile(`^missing flags: `), "missing: "},
 }
 
-// inPlainWords returns the text of err, of the parser.
+// inPlainWords returns the text of err, an error of the parser, without its terms of Go.
 func inPlainWords(err error) string {
 	text := err.Error()
 	for _, w := range parserWords {
@@ -214,8 +215,8 @@ func printHelp(o kong.HelpOptions, of *kong.Context) error {
 }
 
 // emptyValue returns an error for an argument, a list flag, or a flag with the tag "without" whose value is empty, as from an unset shell
-// variable. It must not count as absent, nor "" as the current folder: many commands do more then, not less. The tag says what they do
-// without the flag.
+// variable. An empty value must not count as absent, and an empty path not as the current folder, because many commands then do more, not
+// less. The tag says what they do without the flag.
 func emptyValue(chosen *kong.Context) error {
 	for _, p := range chosen.Path {
 		switch f := p.Flag; {

@@ -10,8 +10,8 @@ import (
 	"docent/shared/apierr"
 )
 
-// explain returns err, of command, as text for a person: the detail of a refusal, in the words that were typed, and what to do about a
-// refused key, a used-up quota or a server that does not answer.
+// explain returns the error of a command, such as "docent ask", as text for a person: the detail of a refusal, with the flags and arguments
+// as they were typed, and what to do about a refused key, a used-up quota or a server that does not answer.
 func explain(err error, now time.Time, command string) string {
 	var refused *client.Error
 	var rule *apierr.Error

@@ -80,7 +80,7 @@ func (c *sourceImportCmd) Run(ctx context.Context, con *console) error {
 	return c.send(ctx, con, api, batches, unit, each)
 }
 
-// send imports one batch after the other, reports progress in unit, and calls a rejected item the each that it is in the file.
+// send imports one batch after the other and reports progress in unit. A rejected item is named by each, such as "line", and its number.
 func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Client, batches iter.Seq2[batch, error], unit, each string) error {
 	tell, end := put.Lines(con.err, con.now, unit), func() {}
 	if isTerminal(con.err) {

@@ -9,8 +9,9 @@ import (
 	"docent/shared/apierr"
 )
 
-// typedAs maps, for each command, the places of a request that the API names in errors, as JSON pointers, to the argument or flag from which
-// the command fills them, or to what it is of a file. A pointer also covers everything below it. The flags of data sources map their settings themselves (explained).
+// typedAs has, for each command, the arguments and flags that fill a request, by the JSON pointers by which the API's errors name its parts.
+// A pointer also covers everything below it. docent put fills most parts from a file, so it has words for them. Settings of data sources are
+// not here: providerFlags.explained names their flags.
 var typedAs = map[string]map[string]string{
 	"docent ask":           {"/question": "<question>", "/filter": "--filter"},
 	"docent search":        {"/query": "<query>", "/filter": "--filter", "/instruction": "--instruction", "/limit": "--limit"},
@@ -28,8 +29,8 @@ var typedAs = map[string]map[string]string{
 	"docent key create":    {"/name": "--name", "/actFor": "--act-for", "/dataSourceIds": "--data-source", "/scopes": "--scope", "/expiresAt": "--expires"},
 }
 
-// inTypedWords returns the text of err, of command, with what the person typed instead of the API's names for it, as far as they are known.
-// The codes and the request id stay.
+// inTypedWords returns the text of the error of a command. Where typedAs knows what the person typed, it replaces the API's names. The codes
+// and the request id stay.
 func inTypedWords(err error, command string) string {
 	var detail string
 	var fields []client.FieldError
@@ -64,7 +65,7 @@ func inTypedWords(err error, command string) string {
 	return strings.Replace(err.Error(), detail, plain, 1)
 }
 
-// typedWord returns the argument or flag of command to which pointer leads, such as <url> 2 for the second one, or "" if none is known.
+// typedWord returns the argument or flag that fills the part of a request at pointer, such as <url> 2 for the second URL, or "" if none is known.
 func typedWord(command, pointer string) string {
 	for at := pointer; at != ""; at = at[:strings.LastIndex(at, "/")] {
 		word, ok := typedAs[command][at]

@@ -141,7 +141,7 @@ func serveEach(ctx context.Context, messages []json.RawMessage, serve func(io.Re
 	return whole, body, err
 }
 
-// messageFault returns the response to a message of a batch that was refused or failed. There is none to a notification that failed.
+// messageFault returns the response to a message of a batch that was refused or failed, or nil for a notification that failed.
 func messageFault(ctx context.Context, message []byte, err error) ([]byte, error) {
 	var call struct {
 		ID json.RawMessage `json:"id"` // null where it is not known (JSON-RPC 2.0 section 5)

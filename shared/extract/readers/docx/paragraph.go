@@ -36,7 +36,7 @@ type inline struct {
 }
 
 type field struct {
-	code   []byte // no strings.Builder, which must not be copied: the fields move as more of them begin within each other
+	code   []byte // a strings.Builder must not be copied, and append copies the outer fields when an inner one begins
 	from   int    // where the shown text begins
 	result bool
 }

@@ -62,9 +62,9 @@ func turned(all []line) bool {
 	return 2*right > letters
 }
 
-// inOrder joins the parts of a line, which are from left to right, in the order of reading. PDFium has put the letters of each in
-// their order. Between two neighbours is a space, except if glued has the second one. turned: the text of the page runs from
-// right to left, and so do lines with letters of both directions.
+// inOrder joins the parts of a line in the order of reading. They are given from left to right, and PDFium has already put the letters
+// within each in order. A space separates neighbours, unless glued is true for the right one. If turned, the page runs from right to
+// left, and so do its lines with letters of both directions.
 func inOrder(parts []string, glued []bool, turned bool) string {
 	order := make([]int, len(parts))
 	for i := range order {
@@ -103,8 +103,9 @@ func directionsOf(parts []string) []direction {
 	return all
 }
 
-// reverseRuns turns each run of parts of a direction around, with what is between two of them and has none, and with what is
-// right before it and has the direction first: in "API 2" between words of Hebrew, the number belongs to the word on its left.
+// reverseRuns reverses each run of parts with the direction of. Parts without a direction of their own belong to a run if they are
+// between two of its parts, and parts with the direction first if they are right before it: of "API 2" between Hebrew words, the number
+// belongs to the word on its left.
 func reverseRuns(order []int, directions []direction, of, first direction) {
 	end := 0 // of the run before
 	for n := range order {

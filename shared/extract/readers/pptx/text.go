@@ -40,11 +40,11 @@ func (c *counters) next(p paragraph) int {
 	return c[p.level]
 }
 
-// maxNumber of a letter or a Roman number; a hostile start value must not make it long.
+// maxNumber is the highest number that is written by letters or as a Roman one; a hostile start value must not make it long.
 const maxNumber = 9999
 
-// label returns the marker of Markdown for a paragraph with a number, and the text for what Markdown has no marker for,
-// with a space behind it. A scheme that is not known counts by numbers.
+// label returns the Markdown marker of a numbered paragraph. Markdown has none for letters and Roman numbers: then the marker
+// is a bullet, and text is the label with a space behind it. An unknown scheme counts by numbers.
 func (p paragraph) label(number int) (marker, text string) {
 	counted := ""
 	if number >= 1 && number <= maxNumber {

@@ -9,15 +9,15 @@ import (
 	"docent/shared/extract/readers/ooxml"
 )
 
-// hidden is what is hidden of a sheet by hand. What a filter or a folded group hides is not: it is out of view only until
-// somebody looks at it.
+// hidden has the rows and columns of a sheet that somebody has hidden by hand. What a filter or a folded group hides does not count,
+// because it is out of view only for the moment.
 type hidden struct {
 	columns  columnSet
-	any      bool     // a column, or a row
-	passed   int      // columns up to here are read
+	any      bool     // there is a hidden column or row
+	passed   int      // the last column that was read
 	filtered bool     // a filter hides rows
 	tables   []string // relations of the sheet
-	leftOut  bool     // there was text in hidden rows or columns
+	leftOut  bool     // hidden rows or columns had text
 }
 
 // readColumn reads a range of columns. Ranges are in their order.
@@ -50,7 +50,7 @@ func (h *hidden) readFilter(d *ooxml.Decoder) error {
 	})
 }
 
-// maxTables of a sheet that are looked at.
+// maxTables is the number of tables of a sheet that are read.
 const maxTables = 1000
 
 // readTables looks for filters in the tables of a sheet.

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// mask is a format with texts between its digits, such as that of telephone numbers. It has the bytes of the texts, and these two in
-// the places of digits; no text has them, because XML cannot.
+// mask is a format with texts between its digits, such as that of telephone numbers. It has the bytes of the texts, and zeroDigit or
+// anyDigit in the place of each digit. No text contains these bytes, because XML does not allow them.
 type mask []byte
 
 const (
@@ -26,7 +26,7 @@ func (m mask) isBroken() bool {
 	return end >= 0 && slices.ContainsFunc(m[first+end:], isDigit)
 }
 
-// fill returns m with the digits of n, the last one in its last place, and those that have none before the first place.
+// fill returns m with the digits of n in its places, from the last one on. Digits that are left over stand before the first place.
 func (m mask) fill(n float64) string {
 	digits := format{}.fixed(math.Abs(n))
 	first := slices.IndexFunc(m, isDigit)

@@ -15,7 +15,7 @@ type cellFormat struct {
 type section struct {
 	format
 	condition
-	negative bool // only negative numbers have it, whose sign it shows itself
+	negative bool // it is for negative numbers only, and shows their sign itself
 }
 
 // condition says which numbers a section is for: those that an operator compares with a limit. Without one it is for all.
@@ -128,7 +128,7 @@ func (c condition) holds(n float64) bool {
 	return true
 }
 
-// number returns how the cell shows n. A negative number keeps its sign if only a color would tell it from a positive one.
+// number returns how the cell shows n. A negative number keeps its sign where the format distinguishes it by a color only.
 func (c cellFormat) number(n float64, is1904 bool) string {
 	i := 0
 	for i < len(c.numbers) && !c.numbers[i].holds(n) {

@@ -273,8 +273,8 @@ func (s settings) check() (errs []error) {
 	return errs
 }
 
-// checkRegion returns an error for each value that does not fit the region of the stack. An empty region is not known: a profile may have it,
-// and make deploy checks again.
+// checkRegion returns an error for each value that does not fit the region of the stack. An empty region means that it is not known here,
+// because a profile may name it; then only make deploy checks.
 func (s settings) checkRegion(region string) (errs []error) {
 	if region == "" || s.local != "" {
 		return nil

@@ -157,8 +157,8 @@ func TestALoudTeamDoesNotSlowTheOthers(t *testing.T) {
 	}
 }
 
-// TestALoudTeamWaitsForItself is a team that asks more than the workers can answer: its questions wait, and those of others do not. Queues
-// that do not look at groups show that the load is one under which they would.
+// TestALoudTeamWaitsForItself simulates a team that asks more than the workers can answer: its questions wait, those of others do not. The
+// run with queues that ignore groups shows that under this load the others would wait too.
 func TestALoudTeamWaitsForItself(t *testing.T) {
 	t.Parallel()
 	run := func(loud float64, unfair bool) (r TenantsResult) {

@@ -27,8 +27,8 @@ const controlSocket = "control.sock"
 // longestAddress is how many bytes the address of a socket may have on every system. Linux takes 107.
 const longestAddress = 103
 
-// socketIn returns the path of the socket in a data directory. If it is too long for an address, it leads through the open directory, where
-// the system has names for open files. The path is valid until done is called.
+// socketIn returns the path of the socket in a data directory. If that is too long for an address, the path goes through the open directory
+// under /proc/self/fd, which Linux has. It is valid until done is called.
 func socketIn(folder string) (path string, done func()) {
 	path, done = filepath.Join(folder, controlSocket), func() {}
 	if len(path) <= longestAddress {

@@ -40,7 +40,7 @@ func (p *process) start(b base, parts Parts, pollEvery time.Duration) {
 	b.wait, b.onFinished = p.wait, p.wake
 	p.services = newServices(b, parts)
 	p.index.PartsBytes = indexBytes(partsShare)
-	// The table carries out together what is written at the same time: one after the other, a backlog of 30,000 documents takes minutes.
+	// Writes at the same time share a sync of the disk. One after the other, those for 30,000 waiting documents take minutes.
 	p.sweeper.Parallel = sweepParallel
 }
 

@@ -228,8 +228,9 @@ func (e *StatusError) Error() string { return "status " + strconv.Itoa(e.Status)
 
 // Raw is the unchanged reply of a server.
 type Raw struct {
-	Status int
-	Body   []byte
+	Status     int
+	Body       []byte
+	RetryAfter string // the header
 }
 
 // Raw returns the reply at address unchanged, whatever its status. More than limit
@@ -264,7 +265,7 @@ func (f *Fetcher) raw(ctx context.Context, u *url.URL, limit int64) (Raw, error)
 	if int64(len(body)) > limit {
 		return Raw{}, &Error{Failed, fmt.Sprintf("The content is larger than %d bytes.", limit), ErrTooLarge}
 	}
-	return Raw{reply.StatusCode, body}, nil
+	return Raw{reply.StatusCode, body, reply.Header.Get("Retry-After")}, nil
 }
 
 func (f *Fetcher) get(ctx context.Context, u *url.URL, follow func(to *url.URL) error) (Page, error) {

@@ -120,7 +120,7 @@ func (v *visit) file(ctx context.Context, u *url.URL, visit func(index bool, e s
 		if raw.Status == http.StatusNotFound || raw.Status == http.StatusGone {
 			code = source.NotThere
 		}
-		return &source.SyncError{Code: code, Detail: fmt.Sprintf("The sitemap could not be fetched: its status is %d.", raw.Status), Cause: &fetch.StatusError{Status: raw.Status}}
+		return &source.SyncError{Code: code, Detail: fmt.Sprintf("The sitemap could not be fetched: its status is %d.", raw.Status), Cause: &fetch.StatusError{Status: raw.Status, RetryAfter: raw.RetryAfter}}
 	}
 	body, err := unpacked(raw.Body)
 	if err != nil {

@@ -3,6 +3,7 @@ package web_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +80,20 @@ func TestAPageIsReadAgainOnEachDayThatItMayHaveChanged(t *testing.T) {
 		r.pages["/sitemap.xml"] = sitemap(r.url + "/a " + changed)
 		if got, _, err := r.read(settings, checkpoint); err != nil || slices.Contains(got.items, "/a") != want {
 			t.Errorf("%s: %+v, %v", changed, got, err)
+		}
+	}
+}
+
+// TestASyncWaitsAsLongAsTheSiteOfASitemapAsksFor, as for pages.
+func TestASyncWaitsAsLongAsTheSiteOfASitemapAsksFor(t *testing.T) {
+	t.Parallel()
+	for after, want := range map[string]time.Time{"600": now.Add(10 * time.Minute), now.Add(time.Hour).Format(http.TimeFormat): now.Add(time.Hour), "": {}} {
+		r := read(t, map[string]answer{"/sitemap.xml": {http.StatusTooManyRequests, ""}})
+		r.later = after
+		var failed *source.SyncError
+		_, _, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"}), nil)
+		if !errors.As(err, &failed) || !failed.RetryAt.Equal(want) || (failed.Code == source.RateLimited) != (after != "") {
+			t.Errorf("after %q: %v", after, err)
 		}
 	}
 }

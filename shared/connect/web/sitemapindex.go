@@ -28,6 +28,10 @@ func (v *visit) sitemap(ctx context.Context, address string) ([]listed, error) {
 	}
 	list := newSiteList(home)
 	sitemaps, err := v.index(ctx, list)
+	var answered *fetch.StatusError
+	if errors.As(err, &answered) && answered.RetryAfter != "" && isLimit(answered) {
+		return nil, v.limited(home, answered)
+	}
 	if err != nil {
 		return nil, err
 	}

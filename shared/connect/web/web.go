@@ -283,7 +283,7 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 	}
 	var answered *fetch.StatusError
 	var unreached *url.Error
-	if errors.As(err, &answered) && !p.Waited && (answered.Status == http.StatusTooManyRequests || answered.Status == http.StatusServiceUnavailable && answered.RetryAfter != "") {
+	if errors.As(err, &answered) && !p.Waited && isLimit(answered) {
 		return false, false, v.limited(u, answered)
 	}
 	page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: failed.Detail})
@@ -316,6 +316,11 @@ func (v *visit) follow(ctx context.Context, to *url.URL) error {
 func gone(failed *fetch.Error, answered *fetch.StatusError) bool {
 	return failed.Code == fetch.Blocked || failed.Code == fetch.Unsupported ||
 		answered != nil && slices.Contains([]int{http.StatusNotFound, http.StatusGone, http.StatusUnauthorized}, answered.Status)
+}
+
+// isLimit reports whether a site wants fewer requests, or says when it is back.
+func isLimit(answered *fetch.StatusError) bool {
+	return answered.Status == http.StatusTooManyRequests || answered.Status == http.StatusServiceUnavailable && answered.RetryAfter != ""
 }
 
 // limited returns the failure for a site that wants fewer requests.

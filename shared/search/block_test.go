@@ -7,11 +7,29 @@ import (
 	"docent/shared/search"
 )
 
+// quotation is what an answer from a document quotes.
+type quotation struct{ name, body, want string }
+
+// wantQuotations checks what the answers to question quote, each from the document of one case.
+func wantQuotations(t *testing.T, question string, cases []quotation) {
+	t.Helper()
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, question, "t", c.body).Markdown)
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}
+
 // Text that belongs to an item of a list is prose at any indent that CommonMark allows it.
 func TestIndentedProseOfAListIsProse(t *testing.T) {
 	t.Parallel()
 	const code = "```go\nf()\n```"
-	cases := []struct{ name, body, want string }{
+	wantQuotations(t, "Where does the zebra graze?", []quotation{
 		{"prose after a fence", "* Item\n\n    Some prose.\n\n    ```go\n    f()\n    ```\n\n    The zebra grazes.\n",
 			"* Item\n\n  Some prose.\n\n" + code + "\n\n**The zebra grazes.**"},
 		{"wrapped prose after a fence", "* Item\n\n    ```go\n    f()\n    ```\n\n    The zebra\n    grazes.\n", "* Item\n\n" + code + "\n\n**The zebra\ngrazes.**"},
@@ -35,17 +53,7 @@ func TestIndentedProseOfAListIsProse(t *testing.T) {
 		{"a quoted list", "> * Item\n>\n>     ```go\n>     f()\n>     ```\n>\n>     The zebra grazes.\n", "* Item\n\n" + code + "\n\n**The zebra grazes.**"},
 		{"lines of tags end a sentence", "Some words <br>\n<br>\nThe zebra grazes\n<br>\nOther words\n", "Some words\n\n**The zebra grazes**\n\nOther words"},
 		{"a rule and a letter", "x\n\n---\n\nThe zebra grazes.\n\ny\n", "**The zebra grazes.**"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
-			if got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-			checkSafe(t, got)
-		})
-	}
+	})
 }
 
 // unquoted returns what an answer quotes from its only document.
@@ -113,7 +121,7 @@ func TestTitlesOfAnswersAreReadable(t *testing.T) {
 
 func TestTagsKeepWordsApart(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ name, body, want string }{
+	wantQuotations(t, "zebra weight", []quotation{
 		{"cells of a table in HTML", "<table>\n<tr><th>Zebra</th><th>Weight</th></tr>\n<tr><td>Z-1</td><td>12 kg</td></tr>\n</table>\n", "**Zebra Weight\nZ-1 12 kg**"},
 		{"a break in a cell", "| zebra | weight |\n|---|---|\n| Z-1<br>Z-2 | 12 kg<br/>14 kg |\n", "| zebra | weight |\n|---|---|\n| Z-1 Z-2 | 12 kg 14 kg |"},
 		{"a break between sentences", "The zebra weighs 12 kg.<br>It eats hay.\n", "**The zebra weighs 12 kg.** It eats hay."},
@@ -121,17 +129,7 @@ func TestTagsKeepWordsApart(t *testing.T) {
 		{"a list of terms", "<dl><dt>zebra weight</dt><dd>12 kg</dd></dl>\n", "**zebra weight 12 kg**"},
 		{"a tag within a word", "The weight of a zebra is H<sub>2</sub>O.\n", "**The weight of a zebra is H2O.**"},
 		{"a space in a mark", "[zebra]<br>(weight) 12 kg\n", "**[zebra] (weight) 12 kg**"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got := unquoted(answerTo(t, "zebra weight", "t", c.body).Markdown)
-			if got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-			checkSafe(t, got)
-		})
-	}
+	})
 }
 
 // A list that is too long may be cut so that it begins with nested items.
@@ -161,28 +159,18 @@ func TestTheBoxOfATaskIsNotBold(t *testing.T) {
 
 func TestFootnotesAreQuoted(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ name, body, want string }{
+	wantQuotations(t, "Where does the zebra graze?", []quotation{
 		{"a note", "Animals[^1] rest.\n\n[^1]: The zebra grazes.\n", "Animals[^1] rest.\n\n**[^1]\\: The zebra grazes.**"},
 		{"each is a block", "[^1]: Lions rest.\n[^zoo]: The zebra grazes\n    on grass.\n", "[^1]\\: Lions rest.\n\n**[^zoo]\\: The zebra grazes\non grass.**"},
 		{"right after a paragraph", "The zebra grazes.\n[^1]: Lions rest.\n", "**The zebra grazes.**\n\n[^1]\\: Lions rest."},
 		{"targets of links are not", "The zebra grazes.\n\n[zebra]: https://zebra.example\n", "**The zebra grazes.**"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
-			if got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-			checkSafe(t, got)
-		})
-	}
+	})
 }
 
 // A comment ends with its line, so that what follows begins a block.
 func TestACommentIsNoPartOfAParagraph(t *testing.T) {
 	t.Parallel()
-	cases := []struct{ name, body, want string }{
+	wantQuotations(t, "Where does the zebra graze?", []quotation{
 		{"targets of links", "<!-- zebra links -->\n[zebra]: https://zebra.example\n[graze]: https://zebra.example/graze\n\nThe zebra grazes.\n", "**The zebra grazes.**"},
 		{"a paragraph", "<!-- lint off -->\nThe zebra grazes.\n", "**The zebra grazes.**"},
 		{"a comment before text", "<!-- lint off --> The zebra grazes. <!-- lint on -->\n", "**The zebra grazes.**"},
@@ -191,23 +179,13 @@ func TestACommentIsNoPartOfAParagraph(t *testing.T) {
 		{"a comment in a quotation", "> <!-- zebra\n>\n> graze -->\n> The zebra grazes.\n", "**The zebra grazes.**"},
 		{"a comment without an end", "<!--\nNote it.\n\nThe zebra grazes.\n", "\\<!--\nNote it.\n\n**The zebra grazes.**"},
 		{"a comment in code", "The zebra grazes.\n\n    <!--\n\n    x -->\n", "The zebra grazes.\n\n```\n<!--\n\nx -->\n```"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
-			if got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-			checkSafe(t, got)
-		})
-	}
+	})
 }
 
 func TestContentOfAdmonitionsIsProse(t *testing.T) {
 	t.Parallel()
 	const code = "```sh\nf\n```"
-	cases := []struct{ name, body, want string }{
+	wantQuotations(t, "Where does the zebra graze?", []quotation{
 		{"an admonition", "!!! note\n    The zebra grazes.\n", "**The zebra grazes.**"},
 		{"with a title, a list and code", "!!! warning \"Zoo\"\n\n    The zebra grazes.\n\n    - grass\n    - hay\n\n    ```sh\n    f\n    ```\n",
 			"**The zebra grazes.**\n\n- grass\n- hay\n\n" + code},
@@ -216,17 +194,7 @@ func TestContentOfAdmonitionsIsProse(t *testing.T) {
 		{"tabs", "=== \"Zoo\"\n\n    The zebra grazes.\n\n=== \"Farm\"\n\n    Cows graze.\n", "=== \"Zoo\"\n\n**The zebra grazes.**\n\n=== \"Farm\"\n\nCows graze."},
 		{"code after it", "!!! note\n    The zebra grazes.\n\nLions rest.\n\n    f\n", "**The zebra grazes.**\n\nLions rest.\n\n```\nf\n```"},
 		{"code within it", "!!! note\n    The zebra grazes.\n\n        f\n", "The zebra grazes.\n\n```\nf\n```"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
-			if got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-			checkSafe(t, got)
-		})
-	}
+	})
 	far := "!!! note\n    Animals.\n\n" + strings.Repeat("    "+strings.Repeat("Some words stand here. ", 50)+"\n\n", 2) + "    The zebra grazes.\n"
 	if got := answerTo(t, "Where does the zebra graze?", "t", far).Markdown; !strings.Contains(got, "**The zebra grazes.**") {
 		t.Errorf("a passage that begins within an admonition:\n%s", got)
@@ -284,7 +252,7 @@ func TestAQuotationThatEndsWithALeadInIsMarkedAsCut(t *testing.T) {
 func TestMarksOfContainersAreNotQuoted(t *testing.T) {
 	t.Parallel()
 	const want = "**The zebra grazes.**"
-	for _, c := range []struct{ name, body, want string }{
+	wantQuotations(t, "Where does the zebra graze?", []quotation{
 		{"tight", ":::note\nThe zebra grazes.\n:::\n", want},
 		{"with a title", "::: tip Zoo zebra\n\nThe zebra grazes.\n\n:::\n", want},
 		{"with a title in brackets", ":::warning[Zoo]\n\nThe zebra grazes.\n\n:::\n", want},
@@ -293,51 +261,26 @@ func TestMarksOfContainersAreNotQuoted(t *testing.T) {
 		{"after a list", ":::note\n- The zebra grazes.\n:::\n", "- " + want},
 		{"text in a paragraph", "The zebra::: grazes.\n", "**The zebra::: grazes.**"},
 		{"three colons before text", ":::Zebras graze there.\n", "**:::Zebras graze there.**"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			if got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown); got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-		})
-	}
+	})
 }
 
 func TestATableRightBelowTheLineOfAnItemIsATable(t *testing.T) {
 	t.Parallel()
 	const table = "| zebra | food |\n|---|---|\n| Z-1 | grass |"
-	for _, c := range []struct{ name, body, want string }{
+	wantQuotations(t, "Z-1 grass", []quotation{
 		{"of a list", "* Zebras eat:\n  | zebra | food |\n  |---|---|\n  | Z-1 | grass |\n* Lions rest.\n", "* Zebras eat:\n\n" + table + "\n\n* Lions rest."},
 		{"of a nested item", "- Animals\n  1. Zebras eat:\n     | zebra | food |\n     |---|---|\n     | Z-1 | grass |\n", "- Animals\n  1. Zebras eat:\n\n" + table},
 		{"an item with bars", "- a | b\n- Z-1 | grass\n", "- a | b\n- **Z-1 | grass**"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got := unquoted(answerTo(t, "Z-1 grass", "t", c.body).Markdown)
-			if got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-			checkSafe(t, got)
-		})
-	}
+	})
 }
 
 func TestABackslashThatBreaksALineIsNotShown(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, body, want string }{
+	wantQuotations(t, "Where does the zebra graze?", []quotation{
 		{"a paragraph", "The zebra\\\ngrazes.\n", "**The zebra\ngrazes.**"},
 		{"an item", "- The zebra\\\n  grazes.\n", "- **The zebra\n  grazes.**"},
 		{"at the end", "The zebra grazes\\\n", "The zebra grazes\\\\"},
 		{"two of them", "The zebra\\\\\ngrazes.\n", "**The zebra\\\\\ngrazes.**"},
 		{"in code", "The zebra `a\\\nb` grazes.\n", "**The zebra `a\\ b` grazes.**"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.body).Markdown)
-			if got != c.want {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-			checkSafe(t, got)
-		})
-	}
+	})
 }

@@ -25,8 +25,8 @@ var (
 	textLimits = jsoninput.Limits{Depth: 64, Values: 10_000, Members: 1000, Literal: 100}
 	// chatLimits allow a long conversation: a chat program sends all of it with every question.
 	chatLimits = jsoninput.Limits{Depth: 64, Values: 100_000, Members: 1000, Literal: 100}
-	// lineLimits are the limits of all lines of an import together. A literal may be longer, because text that is not JSON is an error of its line.
-	lineLimits = jsoninput.Limits{Depth: 64, Values: 200_000, Members: 1000, Literal: MaxBody, Lines: true}
+	// lineLimits are the limits of all lines of an import together.
+	lineLimits = jsoninput.Limits{Values: 200_000, Lines: true}
 )
 
 func tooLarge() *apierr.Error {

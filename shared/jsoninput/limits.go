@@ -15,7 +15,8 @@ type Limits struct {
 	Members int // members of one object
 	Literal int // bytes of one number, true, false or null
 
-	// Lines is set for JSON Lines: each line is a text of its own, whatever the one before left open. Values bounds all lines together.
+	// Lines is set for JSON Lines: each line is a text of its own, whatever the one before left open. Only Values is checked, for all
+	// lines together: who reads a line checks the other limits, so that they are faults of the line.
 	Lines bool
 }
 
@@ -93,7 +94,7 @@ func (w *Walker) step(b byte) {
 		w.literal = 0
 	case ':':
 		w.literal = 0
-		if w.members[w.depth]++; w.members[w.depth] > w.limits.Members {
+		if w.members[w.depth]++; w.members[w.depth] > w.limits.Members && !w.limits.Lines {
 			w.exceed("has an object of more than %d members", w.limits.Members)
 		}
 	case '"':
@@ -102,6 +103,9 @@ func (w *Walker) step(b byte) {
 	case '{', '[':
 		w.literal = 0
 		w.count()
+		if w.limits.Lines {
+			return
+		}
 		if w.depth >= w.limits.Depth {
 			w.exceed("is nested more than %d levels deep", w.limits.Depth)
 			return
@@ -122,14 +126,14 @@ func (w *Walker) step(b byte) {
 		if w.literal++; w.literal == 1 {
 			w.count()
 		}
-		if w.literal > w.limits.Literal {
+		if w.literal > w.limits.Literal && !w.limits.Lines {
 			w.exceed("has a number of more than %d characters", w.limits.Literal)
 		}
 	}
 }
 
 func (w *Walker) newLine() {
-	w.depth, w.literal, w.members[0] = 0, 0, 0
+	w.literal = 0
 	w.inString, w.escaped = false, false
 }
 

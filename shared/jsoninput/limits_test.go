@@ -56,7 +56,7 @@ func TestLimitsAreExact(t *testing.T) {
 	}
 }
 
-// TestLinesBeginAnew: what a line of JSON Lines leaves open ends with it. Values are counted over all lines.
+// TestLinesBeginAnew: what a line of JSON Lines leaves open ends with it. Values are counted over all lines, and nothing else is checked.
 func TestLinesBeginAnew(t *testing.T) {
 	t.Parallel()
 	limits := jsoninput.Limits{Depth: 3, Values: 12, Members: 2, Literal: 4, Lines: true}
@@ -66,9 +66,11 @@ func TestLinesBeginAnew(t *testing.T) {
 		{"a string that ends in a backslash", "\"\\\n{\"a\":\"[[[[ ::: 12345\"}", ""},
 		{"members of none", ":\n:\n:", ""},
 		{"a literal on each", "true\nnull\n1234", ""},
-		{"a line that is too deep", "{\n[[[[]]]]", "3 levels"},
-		{"a line that is too deep after a string that stays open", "\"\n[[[[]]]]", "3 levels"},
-		{"a line with too many members", "{\n{\"a\":1,\"b\":2,\"c\":3}", "2 members"},
+		{"a line that is too deep", "{\n[[[[]]]]", ""},
+		{"a line with too many members", "{\n{\"a\":1,\"b\":2,\"c\":3}", ""},
+		{"a line with a literal that is too long", "{\n12345", ""},
+		{"values of a deep line", strings.Repeat("[", 13), "12 values"},
+		{"values of a line after a string that stays open", "\"\n" + strings.Repeat("[", 12), "12 values"},
 		{"values of all lines", strings.Repeat("{\n", 12), ""},
 		{"one value more", strings.Repeat("{\n", 13), "12 values"},
 	} {

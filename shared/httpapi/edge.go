@@ -34,6 +34,7 @@ func (s Services) edge(operations *mux) http.Handler {
 			ctx = table.Freeing(ctx)
 		}
 		r = r.WithContext(ctx)
+		joinLists(r.Header)
 		if r.ContentLength != 0 { // until it is decided whether the body is read
 			_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(grace))
 		}
@@ -48,6 +49,16 @@ func (s Services) edge(operations *mux) http.Handler {
 			s.serveWithKey(operations, reply, pattern, notes)
 		}
 	})
+}
+
+// joinLists makes one line of each header that is a list and may come in several (RFC 9110 section 5.3), because readers of a
+// header take the first line.
+func joinLists(h http.Header) {
+	for _, name := range []string{"Accept", "If-Match", "If-None-Match", "Prefer"} {
+		if lines := h.Values(name); len(lines) > 1 {
+			h.Set(name, strings.Join(lines, ", "))
+		}
+	}
 }
 
 // finish sends the reply, and counts and logs the request. A panic of the operation becomes a reply.

@@ -40,7 +40,7 @@ func wantsEvents(ctx context.Context) bool {
 	if reply == nil || reply.r.Method == http.MethodHead || reply.request.route == http.MethodPost+" "+mcpPath {
 		return false
 	}
-	for name := range strings.SplitSeq(strings.Join(reply.r.Header.Values("Accept"), ","), ",") {
+	for name := range strings.SplitSeq(reply.r.Header.Get("Accept"), ",") {
 		media, params, err := mime.ParseMediaType(name)
 		if err != nil || media != eventsType {
 			continue

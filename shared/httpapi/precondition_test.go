@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -50,6 +52,53 @@ func TestIfMatchIsObeyedByAGet(t *testing.T) {
 		a.do(call{"GET", path, acme.key, nil, map[string]string{"If-Match": `"0"`, "If-None-Match": tag}}).want(t, 412)
 		a.do(call{"GET", path, acme.key, nil, map[string]string{"If-Match": tag, "If-None-Match": tag}}).want(t, 304)
 		a.do(call{"GET", path[:len(path)-1], acme.key, nil, map[string]string{"If-Match": `"0"`}}).want(t, 404)
+	}
+}
+
+// TestListsInSeveralLines: lines of one list count together (RFC 9110 section 5.3).
+func TestListsInSeveralLines(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	wiki := "/collections/" + a.newCollection(acme.key, "wiki")
+	a.do(call{"PUT", "/team/saml-metadata", acme.pat, samlText, map[string]string{"Content-Type": "application/xml"}}).want(t, 200)
+	user := a.do(call{"POST", "/scim/v2/Users", acme.scim, map[string]any{"userName": "ada"}, nil}).want(t, 201)
+	ada := "/scim/v2/Users/" + user.text(t, "id")
+	question := "/answers/0190d2a0-0000-7000-8000-0000000000aa"
+	a.do(call{"PUT", question, acme.key, map[string]string{"question": "Why?"}, nil}).want(t, 204)
+	a.drain()
+	send := func(method, path, key, name string, lines ...string) *http.Response {
+		r := httptest.NewRequestWithContext(t.Context(), method, "/v1"+path, strings.NewReader(`{"name":"wiki"}`))
+		r.Header.Set("Authorization", "Bearer "+key)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header[name] = lines
+		w := httptest.NewRecorder()
+		a.handler.ServeHTTP(w, r)
+		return w.Result()
+	}
+	tag := a.do(call{"GET", wiki, acme.key, nil, nil}).want(t, 200).Header.Get("ETag")
+	for _, tt := range []struct {
+		method, path, key, name string
+		lines                   []string
+		status                  int
+	}{
+		{"PATCH", wiki, acme.key, "If-Match", []string{`"0"`, tag}, 200},
+		{"PATCH", wiki, acme.key, "If-Match", []string{`"0"`, `"f"`}, 412},
+		{"PATCH", wiki, acme.key, "If-None-Match", []string{`"0"`, tag}, 412},
+		{"GET", wiki, acme.key, "If-None-Match", []string{`"0"`, tag}, 304},
+		{"DELETE", wiki, acme.key, "If-Match", []string{`"0"`, tag}, 204},
+		{"GET", ada, acme.scim, "If-None-Match", []string{`W/"0"`, user.Header.Get("ETag")}, 304},
+		{"DELETE", ada, acme.scim, "If-Match", []string{`W/"0"`, user.Header.Get("ETag")}, 204},
+	} {
+		if got := send(tt.method, tt.path, tt.key, tt.name, tt.lines...); got.StatusCode != tt.status {
+			t.Errorf("%s %s with %s %s: %d, want %d", tt.method, tt.path, tt.name, tt.lines, got.StatusCode, tt.status)
+		}
+	}
+	if got := send("GET", question, acme.key, "Prefer", "respond-async", "wait=7").Header.Get("Preference-Applied"); got != "wait=7" {
+		t.Errorf("applied %q of Prefer", got)
+	}
+	if got := send("GET", wiki+"0", acme.key, "Accept", "application/json", "application/problem+json").Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("an error of type %q", got)
 	}
 }
 

@@ -108,10 +108,10 @@ func (w *reply) WriteHeader(status int) {
 // conditional returns the status of a GET of a resource whose version has that tag: 200, 304 or 412. SCIM checks If-Match by its
 // own rules.
 func (w *reply) conditional(tag string) int {
-	if required := strings.Join(w.r.Header.Values("If-Match"), ","); required != "" && !listsTag(required, tag, false) && !isSCIM(w.r.URL.Path) {
+	if required := w.r.Header.Get("If-Match"); required != "" && !listsTag(required, tag, false) && !isSCIM(w.r.URL.Path) {
 		return http.StatusPreconditionFailed
 	}
-	if listsTag(strings.Join(w.r.Header.Values("If-None-Match"), ","), tag, true) {
+	if listsTag(w.r.Header.Get("If-None-Match"), tag, true) {
 		return http.StatusNotModified
 	}
 	return http.StatusOK

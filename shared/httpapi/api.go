@@ -179,7 +179,7 @@ func config() huma.Config {
 		"An id that is a UUID may be written in upper case, except in SCIM; replies have it in lower case. " +
 		"Names of members are exact, except in SCIM. Unknown members and parameters are ignored, except in access and defaultAccess, where unknown " +
 		"members are refused, and in the settings of data sources, where names that are nearly those of a setting, such as baseURL, are. In the query of a list, a parameter that takes one value is refused with different ones, such as limit=1&limit=2. " +
-		"JSON with half of a surrogate pair, such as \\ud83d alone, is refused."
+		"JSON with half of a surrogate pair, such as \\ud83d alone, is refused, and so is an object with two members of the same name."
 	c.Info.Contact = &huma.Contact{Name: "Docent"}
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)

@@ -80,6 +80,8 @@ func TestBodiesThatAreNoRequest(t *testing.T) {
 		{"number", "17"},
 		{"not UTF-8", "{\"name\":\"" + marker + "\xff\"}"},
 		{"a surrogate in UTF-8", "{\"name\":\"\xed\xa0\x80\"}"},
+		{"a member twice", `{"name":"n","description":"d","collectionId":"c","title":"t","body":"b","uri":"https://x.test/","question":"q","name":"` + marker + `"}`},
+		{"an unknown member twice", `{"x":{"` + marker + `":1,"\u0078":[],"x":[]}}`},
 		{"a byte order mark", "\ufeff{}"},
 		{"too deep", `{"x":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`},
 		{"very deep", strings.Repeat(`{"a":`, 500_000)},

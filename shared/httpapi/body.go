@@ -151,6 +151,9 @@ func openBody(r *http.Request, body received, f bodyFormat) error {
 		if jsoninput.HasLoneSurrogate(body.bytes) {
 			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body %s.", jsoninput.LoneSurrogate)
 		}
+		if jsoninput.HasRepeatedName(body.bytes) {
+			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body %s.", jsoninput.RepeatedName)
+		}
 		r.Header.Set("Content-Type", "application/json")
 	}
 	r.Header.Del("Content-Encoding")

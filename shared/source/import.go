@@ -209,6 +209,9 @@ func parseItem(raw []byte) (Item, error) {
 	if !json.Valid(raw) {
 		return Item{}, errNoObject
 	}
+	if jsoninput.HasRepeatedName(raw) {
+		return Item{}, errors.New(jsoninput.RepeatedName)
+	}
 	members, err := jsoninput.AllMembers(raw)
 	if err != nil || members == nil {
 		return Item{}, errNoObject

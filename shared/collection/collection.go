@@ -4,7 +4,9 @@ package collection
 
 import (
 	"context"
+	"strings"
 	"time"
+	"unicode"
 
 	"docent/shared/access"
 	"docent/shared/apierr"
@@ -32,8 +34,12 @@ type Fields struct {
 	IconURL     string `json:"iconUrl,omitempty" minLength:"1" maxLength:"2048" doc:"Absolute http(s) URL of a square image."`
 }
 
-// check returns an *apierr.Error if a field breaks a rule that no schema can express.
-func (f Fields) check() error {
+// check returns an *apierr.Error if a field breaks a rule that no schema can express. before is empty for a new
+// collection. A name that is stored may have control characters, which earlier versions took.
+func (f Fields) check(before Fields) error {
+	if f.Name != before.Name && strings.ContainsFunc(f.Name, unicode.IsControl) {
+		return apierr.BadField("/name", "must not contain control characters")
+	}
 	if f.IconURL == "" {
 		return nil
 	}

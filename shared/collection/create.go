@@ -26,7 +26,7 @@ type IdempotencyKey struct{ APIKey, Key string }
 // the reply for repeats, so racing creates cannot exceed MaxPerTeam. Invalid fields
 // return an *apierr.Error.
 func (s *Service) Create(ctx context.Context, teamID string, f Fields, defaultAccess *access.Rule, idempotency IdempotencyKey) (Collection, error) {
-	if err := f.check(); err != nil {
+	if err := f.check(Fields{}); err != nil {
 		return Collection{}, err
 	}
 	c := Collection{ID: s.NewID(), Fields: f, DefaultAccess: defaultAccess, CreatedAt: s.Now().UTC(), Version: 1}

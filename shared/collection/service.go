@@ -131,7 +131,7 @@ func (s *Service) Update(ctx context.Context, teamID, id string, change func(*Co
 		if changed.Fields == current.Fields && changed.DefaultAccess.Equal(current.DefaultAccess) {
 			return current, nil
 		}
-		if err := changed.check(); err != nil {
+		if err := changed.check(current.Fields); err != nil {
 			return Collection{}, err
 		}
 		changed.Version++

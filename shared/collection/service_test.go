@@ -1,6 +1,7 @@
 package collection_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -251,6 +252,43 @@ func TestOverlappingUpdates(t *testing.T) {
 	}, func(v int64) error { seen = append(seen, v); return nil })
 	if err != nil || got.Name != "guide" || got.Description != "Changed" || got.Version != 3 || !slices.Equal(seen, []int64{1, 2}) {
 		t.Errorf("%+v after %v: %v", got, seen, err)
+	}
+}
+
+// TestNamesHaveNoControlCharacters: a name of an earlier version that has some is kept until it is changed.
+func TestNamesHaveNoControlCharacters(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	for _, name := range []string{"a\x00b", "a\nb", "\x1b[2J", "a\u0085"} {
+		if _, err := h.Create(t.Context(), acme, fields(name), nil, once); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+			t.Errorf("create %q: %v", name, err)
+		}
+	}
+	wiki := h.create("wiki")
+	item, err := h.Table.Get(t.Context(), collection.Key(acme, wiki.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	item.Body = bytes.Replace(item.Body, []byte(`"wiki"`), []byte(`"wi\u0007ki"`), 1)
+	if err := h.Table.Write(t.Context(), table.Put{Item: item}); err != nil {
+		t.Fatal(err)
+	}
+	rename := func(name string) error {
+		_, err := h.Update(t.Context(), acme, wiki.ID, func(c *collection.Collection) { c.Name = name }, anyVersion)
+		return err
+	}
+	got, err := h.Update(t.Context(), acme, wiki.ID, func(c *collection.Collection) { c.Description = "Changed" }, anyVersion)
+	if err != nil || got.Name != "wi\aki" || got.Description != "Changed" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := rename("wi\tki"); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+		t.Errorf("another control character: %v", err)
+	}
+	if err := rename("wiki"); err != nil {
+		t.Error(err)
+	}
+	if err := rename("wi\aki"); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+		t.Errorf("back to the earlier name: %v", err)
 	}
 }
 

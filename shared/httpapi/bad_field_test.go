@@ -54,11 +54,14 @@ func TestNothingIsTrimmed(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	acme := a.newTenant("acme")
-	for _, name := range []string{" ", "  x  ", "\t\n", "\u200b", "a\u0000b", `<b>"&'`} {
-		reply := a.do(call{"POST", "/collections", acme.key, map[string]string{"name": name, "description": name}, nil}).want(t, 201)
+	for _, name := range []string{" ", "  x  ", "\u3000", "\u200b", `<b>"&'`} {
+		reply := a.do(call{"POST", "/collections", acme.key, map[string]string{"name": name, "description": name + "\t\n\x00"}, nil}).want(t, 201)
 		again := a.do(call{"GET", "/collections/" + reply.text(t, "id"), acme.key, nil, nil}).want(t, 200)
 		if got := again.text(t, "name"); got != name {
 			t.Errorf("name %q came back as %q", name, got)
+		}
+		if got := again.text(t, "description"); got != name+"\t\n\x00" {
+			t.Errorf("description %q came back as %q", name, got)
 		}
 	}
 }

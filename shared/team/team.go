@@ -35,7 +35,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"docent/shared/access"
@@ -167,8 +169,10 @@ func (s *Service) updateOnce(ctx context.Context, event *audit.Claim, teamID str
 	if t == old {
 		return t, nil
 	}
-	if err := checkName("/name", t.Name); err != nil {
-		return Team{}, err
+	if t.Name != old.Name { // a stored name may have control characters, which earlier versions took
+		if err := checkName("/name", t.Name); err != nil {
+			return Team{}, err
+		}
 	}
 	item, err := teamItem(t)
 	if err != nil {
@@ -262,8 +266,8 @@ func missingTeam() error { return apierr.Missing("team") }
 func (s *Service) moment() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
 func checkName(pointer, name string) error {
-	if n := utf8.RuneCountInString(name); n < 1 || n > MaxName || !utf8.ValidString(name) {
-		return apierr.BadField(pointer, "must have 1 to %d characters", MaxName)
+	if n := utf8.RuneCountInString(name); n < 1 || n > MaxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return apierr.BadField(pointer, "must have 1 to %d characters and no control characters", MaxName)
 	}
 	return nil
 }

@@ -1,12 +1,14 @@
 package team_test
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"sync"
 	"testing"
 
 	"docent/shared/apierr"
+	"docent/shared/table"
 	"docent/shared/team"
 	"docent/shared/team/teamtest"
 )
@@ -62,6 +64,7 @@ func TestBoundsOfTeamsAndUsers(t *testing.T) {
 		{"longest, in code points", strings.Repeat("ü", 100), strings.Repeat("𝄞", 256), true},
 		{"empty team", "", "x", false},
 		{"long team", strings.Repeat("x", 101), "x", false},
+		{"team with NUL", "a\x00", "x", false},
 		{"team not UTF-8", "\xff", "x", false},
 		{"empty user", "x", "", false},
 		{"blank user", "x", " \u00a0", false},
@@ -74,6 +77,27 @@ func TestBoundsOfTeamsAndUsers(t *testing.T) {
 		if c.ok != (err == nil) || !c.ok && !apierr.IsCode(err, apierr.CodeInvalidRequest) {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// TestTeamKeepsANameWithControlCharacters: earlier versions took them. Another field can be changed.
+func TestTeamKeepsANameWithControlCharacters(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	item, err := o.Table.Get(t.Context(), table.Key{Table: table.Identities, Partition: o.team.ID, Sort: "team"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	item.Body = bytes.Replace(item.Body, []byte(`"Acme"`), []byte(`"Ac\u0007me"`), 1)
+	if err := o.Table.Write(t.Context(), table.Put{Item: item}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.UpdateTeam(t.Context(), o.team.ID, func(f *team.Fields) { f.WebFetch = true })
+	if err != nil || got.Name != "Ac\ame" || !got.WebFetch {
+		t.Errorf("UpdateTeam = %+v, %v", got, err)
+	}
+	if _, err := o.UpdateTeam(t.Context(), o.team.ID, func(f *team.Fields) { f.Name = "Ac\nme" }); !apierr.IsCode(err, apierr.CodeInvalidRequest) {
+		t.Errorf("another name: %v", err)
 	}
 }
 

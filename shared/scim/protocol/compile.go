@@ -105,7 +105,7 @@ func (c *Compiler) comparison(f *Filter, s selector) (Matcher, error) {
 	if f.Op != OpNe {
 		return some, nil
 	}
-	return func(o map[string]any) bool { return !assigned(s.values(o)) || some(o) }, nil
+	return func(o map[string]any) bool { return !assigned(s.compared(o)) || some(o) }, nil
 }
 
 // selector resolves p.

@@ -6,6 +6,7 @@ import (
 	"html"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -47,19 +48,21 @@ func QuoteUpTo(question string, r Result, passages, pieces int, numbers map[uuid
 	}
 	var answer Answer
 	var body strings.Builder
-	for i, q := range quotes {
-		answer.References = append(answer.References, Reference{URL: q.hit.Address(), Title: PlainTitle(q.hit.Title)})
-		number := i + 1
-		if numbers != nil {
-			number = numbers[q.hit.Document]
+	for _, q := range quotes {
+		var links []string
+		for _, hit := range append([]Hit{q.hit}, q.copies...) {
+			answer.References = append(answer.References, Reference{URL: hit.Address(), Title: PlainTitle(hit.Title)})
+			number := len(answer.References)
+			if numbers != nil {
+				number = numbers[hit.Document]
+			}
+			link := strconv.Itoa(number)
+			if target := LinkTarget(hit.Address()); target != "" {
+				link = fmt.Sprintf("[%d](%s)", number, target)
+			}
+			links = append(links, link)
 		}
-		fmt.Fprintf(&body, "\n**%s**", q.hit.nameAndHeading())
-		if target := LinkTarget(q.hit.Address()); target != "" {
-			fmt.Fprintf(&body, " ([%d](%s))", number, target)
-		} else {
-			fmt.Fprintf(&body, " (%d)", number)
-		}
-		body.WriteString("\n\n" + quoted(q.markdown))
+		fmt.Fprintf(&body, "\n**%s** (%s)\n\n%s", q.hit.nameAndHeading(), strings.Join(links, ", "), quoted(q.markdown))
 	}
 	of := "1 document"
 	if n := len(answer.References); n > 1 {
@@ -173,10 +176,11 @@ type quote struct {
 	hit      Hit
 	score    float64
 	markdown string
+	copies   []Hit // further documents that would be quoted with the same text
 }
 
 // choose weighs the blocks of the best passages. It returns the best block, and then the best
-// block of each further document whose passage scores high enough.
+// block of each further document whose passage scores high enough, each text once.
 func choose(question string, r Result, passages, pieces int) []quote {
 	best := r.Best[:min(passages, len(r.Best))]
 	asked := answerTypeOf(question)
@@ -198,11 +202,16 @@ func choose(question string, r Result, passages, pieces int) []quote {
 		if taken[b.hit.Document] || len(quotes) > 0 && !b.adds(all[0], best[0]) {
 			continue
 		}
+		taken[b.hit.Document] = true
+		markdown := stretch(b.all, b.at, b.hit.ranking, asked)
+		if i := slices.IndexFunc(quotes, func(q quote) bool { return q.markdown == markdown }); i >= 0 {
+			quotes[i].copies = append(quotes[i].copies, b.hit)
+			continue
+		}
 		if len(quotes) == pieces {
 			break
 		}
-		taken[b.hit.Document] = true
-		quotes = append(quotes, quote{b.hit, b.score, stretch(b.all, b.at, b.hit.ranking, asked)})
+		quotes = append(quotes, quote{hit: b.hit, score: b.score, markdown: markdown})
 	}
 	return quotes
 }

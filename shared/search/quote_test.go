@@ -1,6 +1,8 @@
 package search_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 
+	"docent/shared/access"
 	"docent/shared/search"
 )
 
@@ -392,6 +395,42 @@ func TestABoldSentenceIsBoldForAReader(t *testing.T) {
 			}
 			if !strings.Contains(html.String(), c.want) {
 				t.Errorf("no %q in\n%s", c.want, html.String())
+			}
+		})
+	}
+}
+
+// TestATextIsQuotedOnce: documents with the same text are references of one quotation, those that the reader may read.
+func TestATextIsQuotedOnce(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	docs := []search.Document{
+		doc("wiki", "First", "The zebra grazes here.", 1), doc("wiki", "Second", "The zebra grazes here.", 1),
+		doc("wiki", "Third", "Here the zebra grazes, too.", 1),
+	}
+	docs[1].Access = forAda
+	publish(t, x, lib, docs...)
+	for _, c := range []struct {
+		name   string
+		reader access.Reader
+		want   []string // titles of the references
+		links  string
+	}{
+		{"all", ada, []string{"Second", "First", "Third"}, "**Second** ([1](https://docs.example/Second), [2](https://docs.example/First))"},
+		{"one of them restricted", eve, []string{"First", "Third"}, "**First** ([1](https://docs.example/First))"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const question = "Where does the zebra graze?"
+			_, r := ask(t, x, search.Query{Text: question, Reader: c.reader})
+			a := search.Quote(question, r)
+			var titles []string
+			for _, ref := range a.References {
+				titles = append(titles, ref.Title)
+			}
+			of := fmt.Sprintf("*Quoted from %d documents, not written.*", len(c.want))
+			if !slices.Equal(titles, c.want) || strings.Count(a.Markdown, "The zebra grazes here.") != 1 || !strings.Contains(a.Markdown, c.links) || !strings.HasPrefix(a.Markdown, of) {
+				t.Errorf("%q\n%s", titles, a.Markdown)
 			}
 		})
 	}

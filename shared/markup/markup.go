@@ -5,6 +5,8 @@
 package markup
 
 import (
+	"strings"
+
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -14,10 +16,12 @@ import (
 const (
 	maxNested = 20  // quotations and lists within each other; deeper ones become paragraphs
 	maxLabel  = 256 // bytes of a link's text in which its end is looked for
+	maxAnchor = 8   // nodes within an anchor that shows nothing
 )
 
 // Bounds is a plugin of html-to-markdown. It changes the tree before it is converted, and loses no text: a
 // table that would become too large becomes paragraphs, and so do quotations and lists that are nested too deeply.
+// It drops anchors without text, and the marks that link to a heading or term itself.
 type Bounds struct {
 	Padded bool // the plugin for tables pads the cells of a column to the same width, as it does by default
 }
@@ -30,6 +34,7 @@ func (Bounds) Name() string { return "bounds" }
 // Init registers what the plugin does.
 func (b Bounds) Init(c *converter.Converter) error {
 	c.Register.PreRenderer(func(_ converter.Context, doc *html.Node) {
+		dropAnchors(doc)
 		flattenDeep(doc, 0)
 		b.boundTables(doc)
 	}, converter.PriorityEarly)
@@ -49,6 +54,45 @@ func renderCell(ctx converter.Context, w converter.Writer, n *html.Node) convert
 		_, _ = w.WriteString(" ")
 	}
 	return converter.RenderSuccess
+}
+
+// dropAnchors removes the anchors below n that show nothing, and those that generators of documentation add to headings and
+// terms so that readers can copy their address.
+func dropAnchors(n *html.Node) {
+	var gone []*html.Node
+	for a := range n.Descendants() {
+		if a.DataAtom == atom.A && isAnchor(a) {
+			gone = append(gone, a)
+		}
+	}
+	for _, a := range gone {
+		a.Parent.RemoveChild(a)
+	}
+}
+
+func isAnchor(a *html.Node) bool {
+	text, n := "", 0
+	for d := range a.Descendants() {
+		switch {
+		case d.Type == html.TextNode:
+			text += strings.TrimSpace(d.Data)
+		case d.Type == html.ElementNode && d.Data != "span" && d.Data != "i": // such as an image
+			return false
+		}
+		if n++; n > maxAnchor || len(text) > len("¶") {
+			return false
+		}
+	}
+	switch text {
+	case "", "¶":
+		return true
+	case "#", "§":
+		switch a.Parent.Data {
+		case "h1", "h2", "h3", "h4", "h5", "h6", "dt":
+			return true
+		}
+	}
+	return false
 }
 
 // flattenDeep makes paragraphs of the quotations and lists below n that are in more than maxNested others. n is in depth.

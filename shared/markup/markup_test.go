@@ -50,6 +50,23 @@ func TestUsualPagesAreConvertedAsBefore(t *testing.T) {
 	}
 }
 
+func TestAnchorsThatShowNothingAreDropped(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ page, want string }{
+		"before the text of an item": {`<ul><li><a id="i1"></a><div>one</div></li><li><a name="i2"> </a>two</li></ul>`, "- one\n- two"},
+		"in a heading":               {`<h2><a id="x"></a>Rights<a class="headerlink" href="#x" title="Permalink">¶</a></h2>`, "## Rights"},
+		"a mark in a heading":        {`<h2>Rights <a href="#x">#</a></h2><h3><a href="#y"><span>§</span></a>More</h3>`, "## Rights\n\n### More"},
+		"of a term":                  {`<dl><dt>run()<a href="#run">¶</a></dt><dd>Runs.</dd></dl>`, "run()\n\nRuns."},
+		"a link with text":           {`<p>See <a href="#x">the rights</a>, <a href="#y">#</a>, <a href="#z">§ 3</a>.</p>`, `See [the rights](#x), [#](#y), [§ 3](#z).`},
+		"a link with an image":       {`<p><a href="https://x.test"><img src="https://x.test/i" alt="Logo"></a></p>`, "[![Logo](https://x.test/i)](https://x.test)"},
+		"with an icon":               {`<h2>Rights<a href="#x"><i class="icon"></i></a></h2>`, "## Rights"},
+	} {
+		if got := convert(t, tt.page, false, markup.Bounds{}); got != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, tt.want)
+		}
+	}
+}
+
 func TestCellsThatBecomeTextStayApart(t *testing.T) {
 	t.Parallel()
 	page := "<table><tr><th>Model</th><th>Weight</th></tr>\n<tr><td>ZX-1</td>\n<td>12<br>kg</td></tr></table>"

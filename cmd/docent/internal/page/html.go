@@ -63,6 +63,17 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
+// Classes in manuals made by DocBook and Publican: of links to other pages, and of notes whose titles are headings.
+var (
+	navigation  = []string{"navheader", "navfooter", "docnav"}
+	admonitions = []string{"note", "tip", "important", "warning", "caution"}
+)
+
+// hasClass reports whether n has one of the classes.
+func hasClass(n *html.Node, classes ...string) bool {
+	return slices.ContainsFunc(strings.Fields(attribute(n, "class")), func(class string) bool { return slices.Contains(classes, class) })
+}
+
 // find returns the first node, in document order, that is wanted, or nil.
 func find(root *html.Node, wanted func(*html.Node) bool) *html.Node {
 	for n := range root.Descendants() {
@@ -79,8 +90,10 @@ func prune(root *html.Node) {
 		switch {
 		case n.Type == html.CommentNode:
 			gone = append(gone, n)
-		case n.Type == html.ElementNode && (slices.Contains(dropped, n.DataAtom) || attribute(n, "role") == "navigation"):
+		case n.Type == html.ElementNode && (slices.Contains(dropped, n.DataAtom) || attribute(n, "role") == "navigation" || hasClass(n, navigation...)):
 			gone = append(gone, n)
+		case n.Parent != nil && hasClass(n, "title") && hasClass(n.Parent, admonitions...):
+			n.Data, n.DataAtom = "p", atom.P // what follows it is not below it
 		}
 	}
 	for _, n := range gone {

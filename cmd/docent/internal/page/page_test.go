@@ -165,6 +165,12 @@ func TestBodies(t *testing.T) {
 			name: "the main part alone", file: "a.html",
 			content: "<div>site banner</div><main><p>kept</p><form>search</form></main><footer>legal</footer>", body: "kept",
 		},
+		{
+			name: "a page of DocBook", file: "a.html",
+			content: `<div class="navheader"><table><tr><td>Up</td></tr></table></div><h2 class="title"><a id="b"></a>Backup</h2><div class="note">
+				<h3 class="title">Note</h3><p>It is slow.</p></div><p>Run it.</p><ul class="docnav top"><li>Next</li></ul><div class="navfooter">Prev</div>`,
+			body: "## Backup\n\nNote\n\nIt is slow.\n\nRun it.",
+		},
 		{name: "an empty main part does not hide the rest", file: "a.html", content: "<main> </main><p>kept</p>", body: "kept"},
 	}
 	for _, tc := range cases {

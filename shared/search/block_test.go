@@ -100,6 +100,7 @@ func TestTitlesOfAnswersAreReadable(t *testing.T) {
 		{"Q&amp;A&nbsp;about&nbsp; zebras", "Q&A about zebras"},
 		{"Zebras { .hidden }", "Zebras"},
 		{`Zebras {#z .wide data-x="a b"}`, "Zebras"},
+		{"Zebras ((#z-1))", "Zebras"},
 		{"Use {{ .Values.zebra }}", "Use {{ .Values.zebra }}"},
 		{"Zebras {a, b}", "Zebras {a, b}"},
 		{"Zebras {app=web}", "Zebras {app=web}"},
@@ -117,6 +118,14 @@ func TestTitlesOfAnswersAreReadable(t *testing.T) {
 		t.Errorf("no %q, or another reference, in %+v\n%s", want, a.References, a.Markdown)
 	}
 	checkSafe(t, a.Markdown)
+}
+
+func TestEscapesOfHeadingsAreNotShown(t *testing.T) {
+	t.Parallel()
+	a := answerTo(t, "zebra graze", "The zebra_graze module", "## The zebra\\_graze module\n\n### \\*\\_args and C:\\dir\n\nThe zebra grazes.\n")
+	if want := "**The zebra\\_graze module: \\*\\_args and C:\\\\dir** (["; !strings.Contains(a.Markdown, want) {
+		t.Errorf("got %s, want %s", a.Markdown, want)
+	}
 }
 
 func TestTagsKeepWordsApart(t *testing.T) {

@@ -92,7 +92,7 @@ func (h Hit) name() string {
 func (h Hit) nameAndHeading() string {
 	var path []string
 	for i, heading := range strings.Split(h.Heading, text.HeadingArrow) {
-		heading = PlainTitle(heading)
+		heading = PlainTitle(escapedPunct.ReplaceAllString(heading, "$1"))
 		if heading == "" || i == 0 && strings.EqualFold(heading, PlainTitle(text.PlainHeading(h.Title))) {
 			continue
 		}
@@ -104,8 +104,11 @@ func (h Hit) nameAndHeading() string {
 	return h.name()
 }
 
-// attributeList matches the list "{ #id .class key=value }" after a heading.
-var attributeList = regexp.MustCompile(`\s*\{:?\s*[.#][\w:-]+(?:\s+(?:[.#][\w:-]+|[\w-]+=(?:"[^"]*"|[^\s"{}]+)))*\s*\}\s*$`)
+// attributeList matches the list "{ #id .class key=value }" after a heading, or "((#id))" as HashiCorp writes it.
+var attributeList = regexp.MustCompile(`\s*(?:\{:?\s*[.#][\w:-]+(?:\s+(?:[.#][\w:-]+|[\w-]+=(?:"[^"]*"|[^\s"{}]+)))*\s*\}|\(\(#[\w-]+\)\))\s*$`)
+
+// escapedPunct matches an escape of Markdown, as headings that are made from HTML have it.
+var escapedPunct = regexp.MustCompile(`\\([!-/:-@\[-` + "`" + `{-~])`)
 
 // PlainTitle returns a title or heading as people read it: on one line, as OneLine does, with the characters of its entities, and without the
 // list of its attributes.

@@ -33,12 +33,22 @@ var (
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]^][^\]]{0,199}\]:`)
 	footnote   = regexp.MustCompile(`^ {0,3}\[\^[^\]]{1,200}\]:`)
 	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
-	// container matches the first and the last line of an admonition of Docusaurus, VitePress and others.
-	container = regexp.MustCompile(`^ {0,3}:{3,}(?:[ \t]*(?:[a-z][\w-]*(?:\[.*\]|[ \t].*)?|\{.*\}))?\s*$`)
+	// container matches a line that holds no text: the first and the last line of an admonition of Docusaurus, VitePress, MyST
+	// and others, tags of components (MDX) and of templates (Hugo, Jekyll), and attributes (Python-Markdown).
+	container = regexp.MustCompile(`^ {0,3}(?::{3,}(?:[ \t]*(?:[a-z][\w-]*(?:\[.*\]|[ \t].*)?|\{.*\}.*))?` +
+		`|(?:</?[A-Z][A-Za-z0-9]*[a-z][\w.]*(?:\s[^<>]*)?/?>\s*)+|</?>` +
+		`|import\s(?:.*\sfrom\s)?['"][^'"]+['"];?` +
+		`|(?:(?:\{\{<[^<>]*>\}\}|\{\{%[^%]*%\}\}|\{%[^%]*%\})\s*)+|\{:[^{}]*\})\s*$`)
 	// holdsIndented matches the first line of an admonition or tab of Python-Markdown, whose content is indented like code.
 	holdsIndented = regexp.MustCompile(`^(?:(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?|===[+!]? ".*")\s*$`)
-	lineEnds      = strings.NewReplacer("\r\n", "\n", "\r", "\n") // those of Markdown
-	plainInfo     = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
+	// directive matches the first line of a directive of MyST: its name and its argument.
+	directive = regexp.MustCompile("^\\s*(?:`{3,}|~{3,})\\{([\\w-]+)\\}[ \\t]*([^`]*?)\\s*$")
+	// textual are the directives whose content is text.
+	textual = regexp.MustCompile(`^(?:note|tip|hint|important|attention|caution|warning|danger|error|seealso|admonition|dropdown|versionadded|versionchanged|deprecated|topic|sidebar|margin|aside|tab-set|tab-item|card|grid|epigraph)$`)
+	// option matches an option of a directive, before its content.
+	option    = regexp.MustCompile(`^\s*:[\w-]+:(?:\s|$)`)
+	lineEnds  = strings.NewReplacer("\r\n", "\n", "\r", "\n") // those of Markdown
+	plainInfo = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
 )
 
 // blocks cuts a passage, which begins in these list items, into blocks. Headings, rules and
@@ -71,6 +81,13 @@ func blocks(passage string, open items) []block {
 			continue
 		case openFence(line) != "":
 			b, n = fenced(text.Unquote(lines[i]), lines[i:])
+			if name := directive.FindStringSubmatch(line); name != nil && textual.MatchString(name[1]) {
+				if content := blocks(strings.Join(b.units, "\n"), nil); len(content) > 0 {
+					out, lastAt = append(out, content...), at
+				}
+				i += n
+				continue
+			}
 		case isIndented(line):
 			b, n = indented(lines[i:], at)
 		case i+1 < len(lines) && text.IsTable(line, lines[i+1]):
@@ -170,10 +187,17 @@ func fenced(first string, lines []string) (block, int) {
 	isQuoted := text.Unquote(lines[0]) != lines[0]
 	fence := openFence(first)
 	b := block{kind: codeKind}
-	if info := strings.TrimSpace(opening[len(fence):]); plainInfo.MatchString(info) {
+	info := strings.TrimSpace(opening[len(fence):])
+	n := 1
+	if name := directive.FindStringSubmatch(opening); name != nil {
+		info = name[2]
+		for n < len(lines) && option.MatchString(text.Unquote(lines[n])) {
+			n++
+		}
+	}
+	if plainInfo.MatchString(info) {
 		b.info = info
 	}
-	n := 1
 	for ; n < len(lines); n++ {
 		line := lines[n]
 		if isQuoted {

@@ -1,6 +1,9 @@
 package search
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // maxTagBytes bounds a tag, so that scanning is linear.
 const maxTagBytes = 2048
@@ -19,7 +22,10 @@ var htmlTags = func() map[string]bool {
 	return set
 }()
 
-// tag returns the length of the HTML tag, comment or <address> at the start of s, and the text
+// component matches the inside of the tag of a component without content, as MDX has them.
+var component = regexp.MustCompile(`^[A-Z][a-z]\w*\s[^<]*/$`)
+
+// tag returns the length of the HTML tag, comment, component or <address> at the start of s, and the text
 // that replaces it: a space if the tag keeps words apart. The length is 0 if there is none. s begins with '<'.
 func tag(s string) (n int, text string) {
 	s = s[:min(len(s), maxTagBytes)]
@@ -40,6 +46,9 @@ func tag(s string) (n int, text string) {
 	name := strings.TrimPrefix(inside, "/")
 	if i := strings.IndexAny(name, " \t\n/"); i >= 0 {
 		name = name[:i]
+	}
+	if component.MatchString(inside) {
+		return end + 1, ""
 	}
 	name = strings.ToLower(name)
 	if !htmlTags[name] {

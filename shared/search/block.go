@@ -254,6 +254,12 @@ func dedent(line string, n int) string {
 	return line
 }
 
+// blanks and dashes match what pads the cells of a table to the same width. It is not shown, but it would count as text.
+var (
+	blanks = regexp.MustCompile(`[ \t]+`)
+	dashes = regexp.MustCompile(`-{4,}`)
+)
+
 func tableBlock(lines []string) (block, int) {
 	b := block{kind: tableKind}
 	n := 0
@@ -261,6 +267,9 @@ func tableBlock(lines []string) (block, int) {
 		line := strings.TrimSpace(text.Unquote(lines[n]))
 		if line == "" || n > 1 && !strings.Contains(line, "|") {
 			break
+		}
+		if line = blanks.ReplaceAllString(line, " "); n == 1 {
+			line = dashes.ReplaceAllString(line, "---")
 		}
 		b.units = append(b.units, safeRow(line))
 	}
@@ -286,7 +295,7 @@ func rowsBlock(lines []string) (block, int) {
 		if text.IsTableRule(line) {
 			continue
 		}
-		row := safeRow(line)
+		row := safeRow(blanks.ReplaceAllString(line, " "))
 		if b.units == nil {
 			cells := max(strings.Count(row, "|")-strings.Count(row, `\|`)-1, 1)
 			b.units = append(b.units, "|"+strings.Repeat("  |", cells), "|"+strings.Repeat("--|", cells))

@@ -52,7 +52,7 @@ func TestQuotedBlocks(t *testing.T) {
 	const (
 		paragraph = "> Keep the old version until the new one is healthy. To roll back, run `deployctl undo` within 24 hours. Then the image is removed.\n"
 		list      = ">\n> Steps in short:\n>\n> - Freeze the channel first.\n> - Tell everybody.\n"
-		rest      = ">\n> | what | who |\n> |------|-----|\n> | canary | release team |\n>\n> ```sh\n> deployctl canary --start\n> ```\n"
+		rest      = ">\n> | what | who |\n> |---|---|\n> | canary | release team |\n>\n> ```sh\n> deployctl canary --start\n> ```\n"
 	)
 	cases := []struct{ name, question, bold string }{
 		{"a sentence of a paragraph in bold", "How do I roll back the new version?", "To roll back, run `deployctl undo` within 24 hours."},
@@ -213,7 +213,7 @@ func TestBlocksThatAPassageCutsStayWhole(t *testing.T) {
 	code := strings.Repeat("some code on one line here\n", 60)
 	for _, c := range []struct{ name, body, want string }{
 		{"a table repeats its head", "| what | who |\n|------|-----|\n" + rows + "| the zebra | grazes |\n",
-			"> | what | who |\n> |------|-----|\n> | some words"},
+			"> | what | who |\n> |---|---|\n> | some words"},
 		{"rows without a head are rows", rows + "| the zebra | grazes |\n", "> |  |  |\n> |--|--|\n> | some words"},
 		{"code stays code", "```sh\n" + code + "zebra graze\n```\n", "> ```sh\n> some code"},
 	} {
@@ -433,5 +433,18 @@ func TestATextIsQuotedOnce(t *testing.T) {
 				t.Errorf("%q\n%s", titles, a.Markdown)
 			}
 		})
+	}
+}
+
+func TestPaddingOfTablesIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	table := "| animal" + strings.Repeat(" ", 500) + " | food |\n|:" + strings.Repeat("-", 500) + "|------|\n"
+	for _, animal := range []string{"zebra", "lion", "emu"} {
+		table += "| The " + animal + strings.Repeat(" ", 500) + " |\teats\t\tsome `" + animal + "  food` |\n"
+	}
+	a := answerTo(t, "What food does the zebra eat?", "t", table)
+	const want = "> | animal | food |\n> |:---|---|\n> | The zebra | eats some `zebra food` |\n> | The lion | eats some `lion food` |\n> | The emu | eats some `emu food` |\n"
+	if !strings.HasSuffix(a.Markdown, want) {
+		t.Errorf("got %s", a.Markdown)
 	}
 }

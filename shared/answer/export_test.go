@@ -32,3 +32,12 @@ func Gaps(answers ...Answer) []*Gap {
 	}
 	return sorted(g.gaps)
 }
+
+// Searches returns what is searched for, in order, to answer a question that follows those before.
+func Searches(question string, before ...string) (texts []string) {
+	a := Answer{Fields: Fields{Question: question, Context: lastLines(before)}}
+	for _, s := range a.searches() {
+		texts = append(texts, s.text)
+	}
+	return texts
+}

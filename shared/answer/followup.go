@@ -113,22 +113,59 @@ func leans(analyser text.Analyser, question string) (refers, short bool) {
 			distinct[term] = true
 		}
 	}
-	words := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	words := strings.FieldsFunc(question, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	if len(distinct) > leanTerms || len(words) == 0 {
 		return false, false
 	}
-	refers = slices.Contains(connectives, words[0]) || words[len(words)-1] == "that" || slices.ContainsFunc(words, func(w string) bool {
-		return slices.Contains(referring, w)
-	})
+	language := analyser.Language.Code()
+	for i, w := range words {
+		if language != "de" || i == 0 || w != "Sie" { // which is "you"
+			words[i] = strings.ToLower(w)
+		}
+	}
+	for _, at := range []referring{references["en"], references[language]} {
+		refers = refers || slices.Contains(at.first, words[0]) || slices.Contains(at.last, words[len(words)-1]) ||
+			slices.ContainsFunc(words, func(w string) bool { return slices.Contains(at.anywhere, w) })
+	}
 	short = len(distinct) <= 2 && strings.HasSuffix(strings.TrimSpace(question), "?")
 	return refers, short
 }
 
-// Words of English that refer to what was said before: anywhere, and at the start.
-var (
-	referring   = strings.Fields("it its it's they them their he him his she her this these those ones else instead again")
-	connectives = strings.Fields("and but or so then also why")
-)
+// referring are words that refer to what was said before: anywhere in a question, as its first word, and as its last word.
+type referring struct{ anywhere, first, last []string }
+
+// references are the referring words of languages. Those of English count in all, because a conversation may change its
+// language. Words that as often do not refer, such as "es" in "Gibt es" and "ce" in "Est-ce que", are left out.
+var references = map[string]referring{
+	"en": {
+		strings.Fields("it its it's they them their he him his she her this these those ones else instead again"),
+		strings.Fields("and but or so then also why"), strings.Fields("that"),
+	},
+	"de": {
+		strings.Fields("er ihn ihm ihnen sie dabei dadurch dafür dagegen damit danach daran darauf daraus darin darüber davon dazu diese diesem diesen dieser dieses stattdessen"),
+		strings.Fields("und aber oder dann auch"), strings.Fields("das es die den dem"),
+	},
+	"es": {
+		strings.Fields("él ella ello ellos ellas ese esa eso esos esas este esto estos estas su sus"),
+		strings.Fields("y pero entonces también"), nil,
+	},
+	"fr": {
+		strings.Fields("elle ils elles ça cela ceci celui celle ceux celles ces cet cette sa ses leur leurs"),
+		strings.Fields("et mais donc alors aussi"), nil,
+	},
+	"it": {
+		strings.Fields("esso essa essi esse ciò lui loro questo questa questi queste quello quella quelli quelle suo sua suoi sue"),
+		strings.Fields("e ed ma però quindi allora anche"), nil,
+	},
+	"pt": {
+		strings.Fields("ele ela eles elas isso isto aquilo esse essa esses essas este esta estes estas seu sua seus suas dele dela deles delas"),
+		strings.Fields("e mas então também"), nil,
+	},
+	"nl": {
+		strings.Fields("hij hem hun zij ze deze daarmee daarvan daarvoor ermee ervan ervoor"),
+		strings.Fields("en maar dus dan ook"), strings.Fields("dat dit het die"),
+	},
+}
 
 // withWords returns the question with the words of lines that it does not repeat, those of the last line first.
 func withWords(analyser text.Analyser, question string, lines []string) string {

@@ -149,6 +149,56 @@ func TestOnlyAFollowUpTakesOverWords(t *testing.T) {
 	}
 }
 
+// TestAFollowUpIsUnderstoodInOtherLanguages: a question that refers to another one is searched with its words first.
+func TestAFollowUpIsUnderstoodInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	const (
+		german     = "Wie bekomme ich die Kosten einer Reise zurück?"
+		french     = "Comment sont remboursés les frais de voyage dans la société ?"
+		spanish    = "¿Cómo se pagan los gastos de un viaje en la empresa?"
+		italian    = "Come sono rimborsate le spese di viaggio della ditta?"
+		portuguese = "Como são pagas as despesas de uma viagem na empresa?"
+		dutch      = "Hoe krijg ik de kosten van een reis terug van de zaak?"
+	)
+	for _, c := range []struct {
+		before, question string
+		refers           bool
+	}{
+		{german, "Und wie lange dauert das?", true},
+		{german, "Wie lange dauert das?", true},
+		{german, "Wer genehmigt sie?", true},
+		{german, "Was brauche ich dafür?", true},
+		{german, "Muss dieser Antrag unterschrieben werden?", true},
+		{german, "How long does it take?", true},
+		{german, "Gibt es ein Formular für Anträge?", false},
+		{german, "Können Sie das Formular für Anträge zeigen?", false},
+		{german, "Wie funktioniert das Formular der Personalabteilung?", false},
+		{french, "Et pour les clients ?", true},
+		{french, "Combien de temps est-ce que cela prend ?", true},
+		{french, "Où sont-ils payés ?", true},
+		{french, "Est-ce que le formulaire demande une signature ?", false},
+		{spanish, "¿Y cuánto tarda en llegar el dinero?", true},
+		{spanish, "¿Quién aprueba eso en la oficina?", true},
+		{spanish, "¿Dónde está el formulario de la oficina?", false},
+		{italian, "E quanto tempo serve al pagamento?", true},
+		{italian, "Chi approva queste richieste nella ditta?", true},
+		{italian, "Dove si trova il modulo della ditta?", false},
+		{portuguese, "E quanto tempo demora o pagamento?", true},
+		{portuguese, "Quem aprova isso na empresa?", true},
+		{portuguese, "O que é o formulário da empresa?", false},
+		{dutch, "En hoe lang duurt de betaling?", true},
+		{dutch, "Hoe lang duurt dat?", true},
+		{dutch, "Wie ondertekent het formulier van de zaak?", false},
+	} {
+		t.Run(c.question, func(t *testing.T) {
+			t.Parallel()
+			if got := answer.Searches(c.question, c.before)[0] != c.question; got != c.refers {
+				t.Errorf("after %q: refers %v, want %v", c.before, got, c.refers)
+			}
+		})
+	}
+}
+
 func TestFeedbackReplacesFeedback(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

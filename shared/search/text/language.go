@@ -18,6 +18,7 @@ import (
 
 // Language is a language whose words become terms.
 type Language struct {
+	code   string // of ISO 639-1
 	bit    uint8
 	stem   func(*snowballstem.Env) bool
 	stop   map[string]bool // stop words
@@ -26,15 +27,15 @@ type Language struct {
 
 // The languages. Text in another language, or in an unknown one, counts as English.
 var (
-	inEnglish = &Language{bit: 1, stem: english.Stem, stop: stopWords}
+	inEnglish = &Language{code: "en", bit: 1, stem: english.Stem, stop: stopWords}
 	languages = []*Language{
 		inEnglish,
-		{bit: 2, stem: german.Stem, stop: wordSet(germanStop)},
-		{bit: 4, stem: spanish.Stem, stop: wordSet(spanishStop)},
-		{bit: 8, stem: french.Stem, stop: wordSet(frenchStop), elides: true},
-		{bit: 16, stem: italian.Stem, stop: wordSet(italianStop), elides: true},
-		{bit: 32, stem: portuguese.Stem, stop: wordSet(portugueseStop)},
-		{bit: 64, stem: dutch.Stem, stop: wordSet(dutchStop)},
+		{code: "de", bit: 2, stem: german.Stem, stop: wordSet(germanStop)},
+		{code: "es", bit: 4, stem: spanish.Stem, stop: wordSet(spanishStop)},
+		{code: "fr", bit: 8, stem: french.Stem, stop: wordSet(frenchStop), elides: true},
+		{code: "it", bit: 16, stem: italian.Stem, stop: wordSet(italianStop), elides: true},
+		{code: "pt", bit: 32, stem: portuguese.Stem, stop: wordSet(portugueseStop)},
+		{code: "nl", bit: 64, stem: dutch.Stem, stop: wordSet(dutchStop)},
 	}
 	// languagesByStopWord maps a stop word to the languages that it is evidence for. A word
 	// that English shares with another language is evidence for none.
@@ -92,6 +93,9 @@ func LanguageOf(texts ...string) *Language {
 func PassageLanguage(title, indexed string) *Language {
 	return LanguageOf(title, indexed)
 }
+
+// Code returns the code of l by ISO 639-1; "en" for an unknown language.
+func (l *Language) Code() string { return l.code }
 
 // IsEnglish reports whether l is English, or an unknown language, which counts as English.
 func (l *Language) IsEnglish() bool { return l == inEnglish }

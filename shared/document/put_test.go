@@ -406,3 +406,49 @@ func TestAnItemIsChangedByTheWriteOfItsCaller(t *testing.T) {
 		t.Errorf("pending: %s", kinds)
 	}
 }
+
+// noDelete fails to delete one item until it is allowed.
+type noDelete struct {
+	table.Store
+	key     table.Key
+	allowed bool
+}
+
+func (n *noDelete) Write(ctx context.Context, ops ...table.Op) error {
+	if table.KeyOf(ops[0]) == n.key && !n.allowed {
+		return errDown
+	}
+	return n.Store.Write(ctx, ops...)
+}
+
+// TestAnInterruptedRemovalOfUnusedChunksContinues: the work that takes over a version that never became current names no
+// collection.
+func TestAnInterruptedRemovalOfUnusedChunksContinues(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	in := h.text("Handbook", strings.Repeat("Long. ", text.InlineBytes))
+	in.Write = func(context.Context, ...table.Op) error { return errDown }
+	id, _, err := h.Put(t.Context(), teamID, in)
+	if !errors.Is(err, errDown) {
+		t.Fatalf("error %v", err)
+	}
+	_, unused := h.pending()
+	version := unused[0].Version
+	stuck := &noDelete{Store: h.Table, key: document.ChunkKeys(teamID, id, version, 1)[0]}
+	h.Table = stuck
+	w, x := h.worker()
+	kinds, rest := "", unused
+	if h.deliver(w, unused[0], 1) {
+		kinds, rest = h.pending()
+	}
+	if kinds != "remove-document" || h.chunks(id, version) == 0 {
+		t.Fatalf("not interrupted: pending %q", kinds)
+	}
+	stuck.allowed = true
+	if h.deliver(w, rest[0], 2) || h.chunks(id, version) != 0 || len(x.stale) != 0 {
+		t.Errorf("%d chunks are left, stale %v", h.chunks(id, version), x.stale)
+	}
+	if kinds, _ := h.pending(); kinds != "" {
+		t.Errorf("pending: %s", kinds)
+	}
+}

@@ -23,6 +23,9 @@ func (w *Worker) removeOld(ctx context.Context, work pending.Work) error {
 	if err := w.deleteContent(ctx, work.TeamID, work.ID, *work.Old); err != nil {
 		return err
 	}
+	if work.Old.Collection == "" {
+		return nil // it never became current, so the index does not have it: see removeUnused
+	}
 	// The index of a deleted collection is dropped as a whole, counts included.
 	if _, live, err := w.live(ctx, work.TeamID, work.Old.Collection); err != nil || !live {
 		return err

@@ -56,6 +56,34 @@ func TestEveryProviderHasItsForm(t *testing.T) {
 	}
 }
 
+// TestASecretOfAProviderIsTyped: a browser that saved the key of the sign-in must not fill it in, or it would be sent to the provider.
+// Only this value of autocomplete prevents that.
+func TestASecretOfAProviderIsTyped(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	check := func(where string) {
+		t.Helper()
+		if found := browser.Value[[]string](b, `[...new Set([...document.querySelectorAll("input[type=password]")].map((e) => e.autocomplete))]`); len(found) != 1 || found[0] != "new-password" {
+			t.Errorf("%s: the fields for secrets have autocomplete %q", where, found)
+		}
+	}
+	open(b, "settings/single-sign-on")
+	b.Click("OpenID Connect")
+	b.Wait("Client secret")
+	check("the OpenID provider")
+	open(b, "sources")
+	b.Click("Connect data source")
+	for _, p := range app.Providers() {
+		for _, s := range p.Settings {
+			if s.Kind == source.Secret {
+				b.Select("Provider", string(p.Name))
+				b.Wait(s.Help[1:])
+				check(string(p.Name))
+			}
+		}
+	}
+}
+
 // TestAConfluenceIsConnected connects, changes and shows a source of a provider that the dashboard
 // knows from its settings alone. What the provider refuses is said in the form.
 func TestAConfluenceIsConnected(t *testing.T) {

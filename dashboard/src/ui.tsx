@@ -233,6 +233,12 @@ export function Field({ label, hint, children }: { label: string; hint?: Compone
 	);
 }
 
+/**
+ * The autocomplete of a field for a secret of somebody else. With "off", browsers fill in the personal key that they saved at the
+ * sign-in, which would be sent to a provider.
+ */
+export const secretField = "new-password";
+
 /** Shows a dialog as long as it is in the page. The browser keeps the focus inside, and returns it when the dialog goes. */
 export function useModal(): { ref: RefObject<HTMLDialogElement | null>; shown: () => boolean } {
 	const ref = useRef<HTMLDialogElement>(null);

@@ -4,7 +4,7 @@ import { useAction, useLoad } from "../load";
 import { useMe } from "../session";
 import { useRoute } from "../route";
 import type { SignOn } from "../types";
-import { Badge, Choice, Confirm, Field, Loaded, Problem, Snippet, Time } from "../ui";
+import { Badge, Choice, Confirm, Field, Loaded, Problem, secretField, Snippet, Time } from "../ui";
 import { SignOnProblem } from "./signonproblem";
 
 /** How the team signs in: our values for the provider, a test, and whether it is required. */
@@ -137,7 +137,7 @@ function Client({ of: s, onChange }: { of: SignOn; onChange: (s: SignOn) => void
 				</Field>
 				<Field label="Client ID">{(a) => <input {...a} required value={clientId} autoComplete="off" spellcheck={false} onInput={(e) => setClient(e.currentTarget.value)} />}</Field>
 				<Field label="Client secret" hint={s.oidc?.hasSecret ? "One is stored, encrypted. Leave this empty to keep it." : "Stored encrypted, and never shown again."}>
-					{(a) => <input {...a} type="password" value={secret} autoComplete="off" onInput={(e) => setSecret(e.currentTarget.value)} />}
+					{(a) => <input {...a} type="password" value={secret} autoComplete={secretField} onInput={(e) => setSecret(e.currentTarget.value)} />}
 				</Field>
 				<div class="row">
 					<button class={s.oidc ? "" : "primary"} disabled={action.busy}>

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { call } from "../api";
 import list from "../providers.json";
 import type { DataSource } from "../types";
-import { Field, FormDialog } from "../ui";
+import { Field, FormDialog, secretField } from "../ui";
 
 export interface Setting {
 	name: string;
@@ -77,7 +77,7 @@ function Settings({ of, values, editing, onChange }: { of: Setting[]; values: Va
 									</select>
 								);
 							if (s.kind === "list") return <textarea {...a} {...common} rows={3} placeholder={s.placeholder} onInput={set} />;
-							if (s.kind === "secret") return <input {...a} {...common} type="password" autoComplete="off" onInput={set} />;
+							if (s.kind === "secret") return <input {...a} {...common} type="password" autoComplete={secretField} onInput={set} />;
 							if (s.kind === "url") return <input {...a} {...common} type="url" placeholder="https://" onInput={set} />;
 							return <input {...a} {...common} placeholder={s.placeholder} onInput={set} />;
 						}}

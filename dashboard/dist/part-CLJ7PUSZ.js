@@ -1,4 +1,4 @@
-import{a as F}from"./part-YFAUPOPF.js";import{a as M}from"./part-M3SRKFEU.js";import{d as N}from"./part-CLMJHEVY.js";import"./part-KWLZLERK.js";import{B as x,F as P,L as w,M as E,N as R,P as d,Q as _,R as D,S as T,V as O,X as I,Z as y,b as c,e as a,n as h,z as e}from"./part-3FVH2S5Z.js";var q=`# Security events
+import{a as F}from"./part-NJ56GMZW.js";import{a as M}from"./part-7ACE4NH2.js";import{d as N}from"./part-KE7Y7JXD.js";import"./part-F3TKLE5T.js";import{B as x,F as P,L as w,M as E,N as R,P as d,Q as _,R as D,S as T,V as O,X as I,_ as y,b as c,e as a,n as h,z as e}from"./part-ZLWN6YOJ.js";var q=`# Security events
 
 \`GET /v1/security-events\` is a feed that a SIEM polls without missing an event. The same cursor always returns the same
 events, perhaps followed by newer ones. Drop repeats by \`id\`; order by \`sequence\` only.

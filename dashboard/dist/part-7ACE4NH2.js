@@ -1,4 +1,4 @@
-import{z as e}from"./part-3FVH2S5Z.js";function _({text:t}){return e("div",{class:"text",children:m(t.replace(/\r\n?/g,`
+import{z as e}from"./part-ZLWN6YOJ.js";function _({text:t}){return e("div",{class:"text",children:m(t.replace(/\r\n?/g,`
 `).split(`
 `))})}var u=/^(\s{0,3})([-*+]|\d{1,9}[.)])\s+/,k=20;function m(t,i=0){let n=[],o=0,r=s=>{let p=o;for(;o<t.length&&s(t[o]??"");)o++;return t.slice(p,o)};for(;o<t.length;){let s=t[o]??"",p=/^\s{0,3}(```+|~~~+)/.exec(s)?.[1],a=/^\s{0,3}(#{1,6})\s+(.*?)\s*#*$/s.exec(s);if(s.trim()==="")o++;else if(i===k)n.push(e("p",{children:l(r(()=>!0).join(`
 `))}));else if(p!==void 0){o++;let c=r(d=>!d.trimStart().startsWith(p));o++,n.push(e("pre",{tabIndex:0,children:e("code",{children:c.join(`

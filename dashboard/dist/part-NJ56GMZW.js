@@ -1,0 +1,1 @@
+import{m as n,u as o}from"./part-ZLWN6YOJ.js";var u=20;async function a(s,i,t){for(let r=1;;r++){let c=new URLSearchParams({order:"desc",until:n,limit:String(i),...s,...t&&{after:t}}),e=await o(`/security-events?${c}`);if(e.events.length>0||!e.hasMore||r===u)return e;t=e.nextCursor}}export{a};

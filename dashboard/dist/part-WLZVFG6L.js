@@ -1,0 +1,1 @@
+import{c as a,d as b,e as c}from"./part-RSAAQ67T.js";import"./part-63QWS2UC.js";import"./part-KE7Y7JXD.js";import"./part-F3TKLE5T.js";import"./part-ZLWN6YOJ.js";export{c as Tokens,b as scopes,a as sources};

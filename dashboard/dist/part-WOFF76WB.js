@@ -1,1 +1,0 @@
-import{c as a,d as b,e as c}from"./part-P5IXDREE.js";import"./part-K2IXNC5K.js";import"./part-CLMJHEVY.js";import"./part-KWLZLERK.js";import"./part-3FVH2S5Z.js";export{c as Tokens,b as scopes,a as sources};

@@ -105,7 +105,10 @@ func load(compress bool) (map[string]page, error) {
 		}
 		// Every file but these has a hash of its content in its name.
 		p := page{media: mediaOf(e.Name()), cache: "public, max-age=31536000, immutable", text: text}
-		if e.Name() == "index.html" || e.Name() == "reference.json" {
+		switch e.Name() {
+		case "index.html":
+			p.cache = "no-store" // else the way back shows the page as it was, also after its person has signed out
+		case "reference.json":
 			p.cache = "no-cache"
 		}
 		if compress {

@@ -38,6 +38,22 @@ func TestTheWayBackLeadsPastTheDoor(t *testing.T) {
 	b.Gone("Sign in to Docent")
 }
 
+// TestTheWayBackShowsNothingOfWhoSignedOut: a browser may keep a page as it was when it leaves it.
+func TestTheWayBackShowsNothingOfWhoSignedOut(t *testing.T) {
+	t.Parallel()
+	b, base := signedIn(t)
+	open(b, "settings/team")
+	b.Wait("Save team")
+	b.Go(base + "/dashboard/?other#/ask")
+	b.Click("Sign out")
+	b.Wait("Sign in to Docent")
+	browser.Value[bool](b, `history.back() ?? true`)
+	b.Wait("Sign in to Docent")
+	if at := browser.Value[string](b, `location.href + document.body.textContent`); strings.Contains(at, "?other") || strings.Contains(at, "Save team") {
+		t.Errorf("the way back leads to %s", at)
+	}
+}
+
 // TestALinkSignsNobodyInWithAKey: whoever follows a link with somebody else's key would put and ask as that person, unnoticed.
 func TestALinkSignsNobodyInWithAKey(t *testing.T) {
 	t.Parallel()

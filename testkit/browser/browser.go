@@ -222,6 +222,15 @@ func (b *Tab) Look(width, height int64, scheme string) {
 	}))
 }
 
+// Paper lets the page look as it is printed.
+func (b *Tab) Paper() {
+	b.t.Helper()
+	b.do("look as printed", chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		return err
+	}))
+}
+
 // TimeZone lets the tab be in a time zone by its IANA name.
 func (b *Tab) TimeZone(name string) {
 	b.t.Helper()

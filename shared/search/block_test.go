@@ -307,3 +307,36 @@ func TestABackslashThatBreaksALineIsNotShown(t *testing.T) {
 		{"in code", "The zebra `a\\\nb` grazes.\n", "**The zebra `a\\ b` grazes.**"},
 	})
 }
+
+// What is far into an item, an admonition or indented code is stored apart from its beginning.
+func TestWhatBeganFarBeforeIsReadByItsMarks(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("    "+strings.Repeat("some words of it ", 20)+"\n\n", 22)
+	const zebra = "    The zebra grazes.\n"
+	for _, c := range []struct{ name, begin, body, want string }{
+		{"an admonition with a table", "??? info \"More\"\n\n", zebra + "\n    | a | b |\n    |---|---|\n    | 1 | 2 |\n", "\n\n**The zebra grazes.**\n\n| a | b |\n|---|---|\n| 1 | 2 |"},
+		{"an admonition with another after it", "??? info \"More\"\n\n", zebra + "\n??? info \"Other\"\n", "\n\n**The zebra grazes.**"},
+		{"an item with a link", "1. Item\n\n", "    See [more](https://docs.example/more).\n\n" + zebra, "\n\nSee more.\n\n**The zebra grazes.**"},
+		{"nested items", "1. Item\n\n", zebra + "\n    - First look for the zebra.\n    - Then feed it with grass.\n",
+			"\n\nThe zebra grazes.\n\n- **First look for the zebra.**\n- Then feed it with grass."},
+		{"indented code", "Run:\n\n", "    the zebra grazes\n", "\n\nthe zebra grazes\n```"},
+		{"indented data", "Run:\n\n", "    - zebra: it does graze here\n", "\n\n- zebra: it does graze here\n```"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, "Where does the zebra graze?", "t", c.begin+filler+c.body).Markdown)
+			if !strings.HasSuffix(got, c.want) || strings.Contains(c.want, "```") != strings.Contains(got, "```") {
+				t.Errorf("got\n%s\nwant the end\n%s", got, c.want)
+			}
+		})
+	}
+	t.Run("code in an item", func(t *testing.T) {
+		t.Parallel()
+		code := strings.Repeat("    some code = \"of it\"\n\n", 200)
+		body := "1. Item\n\n    ```toml tab=\"TOML\"\n" + code + "    zebra = \"graze\"\n    ```\n\n    ```yaml tab=\"YAML\"\n    zebra: graze\n    ```\n"
+		got := unquoted(answerTo(t, "Where does the zebra graze?", "t", body).Markdown)
+		if want := "\nzebra = \"graze\"\n```\n\n```\nzebra: graze\n```"; !strings.HasSuffix(got, want) {
+			t.Errorf("got\n%s\nwant the end\n%s", got, want)
+		}
+	})
+}

@@ -140,32 +140,61 @@ func (open *items) read(s string) (opening string) {
 	return opening
 }
 
-// presumedItems returns the items that s begins in if the text before it is not known. An indented
-// start is of an item if a code fence opens within it, or if the list goes on after it.
-func presumedItems(s string) items {
-	least, fences, goesOn, opens := codeIndent, 0, false, false
+// presumedItems returns the items that s begins in if the text before it is not known, and the line of the code fence that it
+// begins in. An indented start is of an item, not code, if it has marks of Markdown, or if the list goes on after it.
+func presumedItems(s string) (open items, within string) {
+	least, goesOn, marked, before := codeIndent, false, false, ""
+	var fences []string
 	if s = strings.TrimLeft(s, "\r\n"); indentOf(s) == 0 {
-		return nil
+		return nil, ""
 	}
 	for line := range strings.Lines(s) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
+		line = strings.TrimRight(line, "\r\n")
 		indent := indentOf(line)
 		if indent == 0 {
-			goesOn = itemMark.MatchString(line) && !breakLine.MatchString(strings.TrimRight(line, "\r\n"))
+			goesOn = itemMark.MatchString(line) && !breakLine.MatchString(line) || holdsIndented.MatchString(line)
 			break
 		}
 		least = min(least, indent)
-		if marks := openFence(line); marks != "" {
-			if fences++; fences == 1 {
-				opens = strings.TrimSpace(line) != marks
-			}
+		if openFence(line) != "" {
+			fences = append(fences, strings.TrimSpace(line))
 		}
+		marked = marked || isMarked(before, line)
+		before = line
 	}
-	closes := fences%2 == 1 && !opens // s begins within a fence
-	if closes || !goesOn && fences == 0 {
-		return nil
+	if n := len(fences); n > 0 {
+		if isBare(fences[0]) && (n%2 == 1 || !isBare(fences[1])) {
+			within = spaces(least) + fences[0] + "\n"
+		}
+		return items{least}, within
 	}
-	return items{least}
+	if goesOn || marked {
+		return items{least}, ""
+	}
+	return nil, ""
+}
+
+// isBare reports whether line is the marks of a fence alone, which may be its first or its last line.
+func isBare(line string) bool { return line == openFence(line) }
+
+var (
+	// key matches the start of an item of data, such as YAML.
+	key = regexp.MustCompile(`^["']?[\w.-]+["']?:`)
+	// link matches the middle of a link.
+	link = regexp.MustCompile(`\]\((?:https?://|\.{0,2}/|#|[\w/-]+\.(?:md|mdx|html|rst)\b)`)
+)
+
+// isMarked reports whether line, which follows before, has marks of Markdown that are rare in code.
+func isMarked(before, line string) bool {
+	if link.MatchString(line) || text.IsTable(before, line) || holdsIndented.MatchString(strings.TrimSpace(line)) {
+		return true
+	}
+	if !itemMark.MatchString(line) {
+		return false
+	}
+	content := itemOf(line).content
+	return len(strings.Fields(content)) >= 4 && !key.MatchString(content)
 }

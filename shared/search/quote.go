@@ -161,11 +161,12 @@ func (h Hit) blocks() []block {
 		return nil
 	}
 	var open items
+	within := ""
 	if !h.fromStart {
-		open = presumedItems(h.before + h.Passage)
+		open, within = presumedItems(h.before + h.Passage)
 	}
-	opening := open.read(h.before)
-	if !h.fromStart && openFence(opening) == strings.TrimSpace(opening) {
+	opening := open.read(within + h.before)
+	if !h.fromStart && within == "" && isBare(strings.TrimSpace(opening)) {
 		opening = "" // it may be the end of a block that began before
 	}
 	if opening = cmp.Or(h.opening, opening); opening == "" {

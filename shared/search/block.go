@@ -195,8 +195,8 @@ func fenced(first string, lines []string) (block, int) {
 			n++
 		}
 	}
-	if plainInfo.MatchString(info) {
-		b.info = info
+	if language, _, _ := strings.Cut(info, " "); plainInfo.MatchString(language) {
+		b.info = language
 	}
 	for ; n < len(lines); n++ {
 		line := lines[n]

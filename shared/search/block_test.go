@@ -335,7 +335,7 @@ func TestWhatBeganFarBeforeIsReadByItsMarks(t *testing.T) {
 		code := strings.Repeat("    some code = \"of it\"\n\n", 200)
 		body := "1. Item\n\n    ```toml tab=\"TOML\"\n" + code + "    zebra = \"graze\"\n    ```\n\n    ```yaml tab=\"YAML\"\n    zebra: graze\n    ```\n"
 		got := unquoted(answerTo(t, "Where does the zebra graze?", "t", body).Markdown)
-		if want := "\nzebra = \"graze\"\n```\n\n```\nzebra: graze\n```"; !strings.HasSuffix(got, want) {
+		if want := "\nzebra = \"graze\"\n```\n\n```yaml\nzebra: graze\n```"; !strings.HasSuffix(got, want) {
 			t.Errorf("got\n%s\nwant the end\n%s", got, want)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -35,8 +36,26 @@ const (
 	maxReply  = 1 << 20
 )
 
+// knownFor is how long the configuration of a provider is used without reading it again. Anyone may begin a sign-in, so many of
+// them must not become as many requests to the provider.
+const knownFor = time.Minute
+
+// maxKnown is the number of known configurations, of up to maxReply bytes each, at which all are forgotten.
+const maxKnown = 20
+
 // Protocol signs people in at OpenID Connect providers.
-type Protocol struct{ client *http.Client }
+type Protocol struct {
+	client *http.Client
+
+	mu    sync.Mutex
+	known map[string]known // by issuer
+}
+
+// known is the configuration of a provider.
+type known struct {
+	provider *oidc.Provider
+	read     time.Time
+}
 
 // Public returns the Protocol of providers on public addresses.
 func Public() *Protocol {
@@ -60,7 +79,7 @@ func With(f *fetch.Fetcher) *Protocol {
 	client := f.Client(replyTime)
 	client.Transport = bounded{client.Transport}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return errors.New("a provider must not redirect") }
-	return &Protocol{client}
+	return &Protocol{client: client, known: map[string]known{}}
 }
 
 // bounded cuts replies off after maxReply bytes.
@@ -78,12 +97,34 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return reply, err
 }
 
-// discover reads the provider's configuration (OpenID Connect Discovery 1.0, section 4).
-func (p *Protocol) discover(ctx context.Context, at signon.Party) (*oidc.Provider, *oauth2.Config, error) {
-	c := at.Settings.OIDC
-	provider, err := oidc.NewProvider(ctx, c.Issuer)
+// provider returns the configuration of the issuer (OpenID Connect Discovery 1.0, section 4), read at most knownFor before now. For a
+// test by an admin, who may just have changed it, it is read now.
+func (p *Protocol) provider(ctx context.Context, issuer string, now time.Time, test bool) (*oidc.Provider, error) {
+	p.mu.Lock()
+	last, ok := p.known[issuer]
+	p.mu.Unlock()
+	if age := now.Sub(last.read); ok && !test && age >= 0 && age < knownFor {
+		return last.provider, nil
+	}
+	provider, err := oidc.NewProvider(ctx, issuer)
 	if err != nil {
-		return nil, nil, fail(signon.ProviderDown, "read the configuration of %s: %w", c.Issuer, err)
+		return nil, fail(signon.ProviderDown, "read the configuration of %s: %w", issuer, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.known) >= maxKnown {
+		clear(p.known)
+	}
+	p.known[issuer] = known{provider, now}
+	return provider, nil
+}
+
+// discover returns the provider of a sign-in.
+func (p *Protocol) discover(ctx context.Context, at signon.Party, r signon.Request) (*oidc.Provider, *oauth2.Config, error) {
+	c := at.Settings.OIDC
+	provider, err := p.provider(ctx, c.Issuer, at.Now, r.TestBy != "")
+	if err != nil {
+		return nil, nil, err
 	}
 	var more struct {
 		Keys string `json:"jwks_uri"`
@@ -105,7 +146,7 @@ func (p *Protocol) discover(ctx context.Context, at signon.Party) (*oidc.Provide
 
 // Begin makes an authentication request (OpenID Connect Core, section 3.1.2.1).
 func (p *Protocol) Begin(ctx context.Context, at signon.Party, r *signon.Request, state string) (signon.Redirect, error) {
-	_, config, err := p.discover(oidc.ClientContext(ctx, p.client), at)
+	_, config, err := p.discover(oidc.ClientContext(ctx, p.client), at, *r)
 	if err != nil {
 		return signon.Redirect{}, err
 	}
@@ -127,7 +168,7 @@ func (p *Protocol) Finish(ctx context.Context, at signon.Party, r signon.Request
 		return who, fail(signon.Malformed, "no code")
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
-	provider, config, err := p.discover(ctx, at)
+	provider, config, err := p.discover(ctx, at, r)
 	if err != nil {
 		return who, err
 	}

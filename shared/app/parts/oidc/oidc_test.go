@@ -36,6 +36,7 @@ type provider struct {
 	signer    *rsa.PrivateKey
 	status    int
 	bloated   bool
+	read      int // how often its configuration was
 }
 
 func newProvider(t testing.TB) *provider {
@@ -56,6 +57,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	write := func(v any) { _ = json.NewEncoder(w).Encode(v) }
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":
+		p.read++
 		if p.bloated {
 			_, _ = w.Write([]byte(`{"x":"` + strings.Repeat("a", 4<<20) + `",`))
 		}
@@ -133,6 +135,33 @@ func TestSignIn(t *testing.T) {
 	who, refused := p.visit(t, nil)
 	if refused != "" || who.Name != "ada@acme.test" || who.Subject != "u1" || who.Issuer != p.URL || who.ProofID != "" {
 		t.Errorf("%q, %+v", refused, who)
+	}
+}
+
+// TestConfigurationIsReadOnceAMinute: anyone may begin any number of sign-ins, and none of them makes a request to the provider then.
+func TestConfigurationIsReadOnceAMinute(t *testing.T) {
+	t.Parallel()
+	p := newProvider(t)
+	protocol := oidc.With(fetch.NewReaching(nil, func(netip.AddrPort) bool { return true }))
+	at := signon.Party{Callback: "https://docent.test/v1/sso/acme/callback", Secret: "secret"}
+	at.Settings.OIDC = &signon.Client{Issuer: p.URL, ClientID: "docent"}
+	for _, step := range []struct {
+		after  time.Duration
+		testBy string
+		read   int
+	}{{0, "", 1}, {0, "", 1}, {59 * time.Second, "", 1}, {time.Minute, "", 2}, {time.Minute, "admin", 3}, {61 * time.Second, "", 3}, {0, "", 4}} {
+		at.Now = noon.Add(step.after)
+		if _, err := protocol.Begin(t.Context(), at, &signon.Request{Method: signon.OIDC, TestBy: step.testBy}, "state"); err != nil {
+			t.Fatal(err)
+		}
+		if p.read != step.read {
+			t.Errorf("after %s, test by %q: read %d times, want %d", step.after, step.testBy, p.read, step.read)
+		}
+	}
+	at.Now = noon
+	p.Close()
+	if _, err := protocol.Begin(t.Context(), at, &signon.Request{Method: signon.OIDC}, "state"); err != nil {
+		t.Error("the provider is away, and its configuration known:", err)
 	}
 }
 

@@ -22,6 +22,7 @@ type Work struct {
 
 	mu      sync.Mutex
 	used    int64 // the free part included
+	asked   int64 // what Reserve waits for
 	placed  bool  // it has a place
 	paused  bool  // it has none because of Pause
 	inTurn  bool
@@ -226,13 +227,16 @@ func WaitWrites(ctx context.Context) error {
 
 func (w *Work) reserve(ctx context.Context, n int64) error {
 	w.mu.Lock()
-	w.used += n
-	more := min(n, w.used-w.room.Free)
-	large := w.used > w.room.Small
-	w.mu.Unlock()
+	all := w.used + w.asked + n
+	more := min(n, all-w.room.Free)
+	large := all > w.room.Small
 	if more <= 0 {
+		w.used += n
+		w.mu.Unlock()
 		return nil
 	}
+	w.asked += n
+	w.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, w.room.Patience)
 	defer cancel()
 	err := error(nil)
@@ -244,10 +248,11 @@ func (w *Work) reserve(ctx context.Context, n int64) error {
 	if err == nil {
 		err = w.bytes.Take(ctx, more)
 	}
-	if err != nil {
-		w.mu.Lock()
-		w.used -= n
-		w.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked -= n
+	if err == nil {
+		w.used += n
 	}
 	return err
 }

@@ -64,6 +64,41 @@ func TestWhatWorkHolds(t *testing.T) {
 	}
 }
 
+// TestWhatIsReturnedIsFreeWhileMoreIsReserved: what one part of a work returns is free, although another part of it waits.
+func TestWhatIsReturnedIsFreeWhileMoreIsReserved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom()
+		r.Bytes = memory.NewPool(100, 0)
+		ctx, _ := begun(t, r, "a")
+		if err := memory.Reserve(ctx, 60); err != nil {
+			t.Fatal(err)
+		}
+		other := r.Bytes.Lease("b")
+		defer other.End()
+		if err := other.Try(50); err != nil {
+			t.Fatal(err)
+		}
+		reserved := make(chan error, 1)
+		go func() { reserved <- memory.Reserve(ctx, 20) }()
+		synctest.Wait()
+		memory.Return(ctx, 30)
+		synctest.Wait()
+		select {
+		case err := <-reserved:
+			if err != nil {
+				t.Fatal(err)
+			}
+		default:
+			t.Fatal("it still waits for what the same work returned")
+		}
+		other.End()
+		if got := r.Bytes.Held(); got != 60-30+20-10 { // but for the free part
+			t.Errorf("%d held", got)
+		}
+	})
+}
+
 func TestWithoutWorkNothingIsCharged(t *testing.T) {
 	t.Parallel()
 	ctx := memory.WithReads(t.Context(), 1)

@@ -123,6 +123,7 @@ type (
 	workKey  struct{}
 	readsKey struct{}
 	ownerKey struct{}
+	partKey  struct{}
 )
 
 // WithWork returns a context whose Reserve charges w.
@@ -153,20 +154,64 @@ func Owner(ctx context.Context) string {
 // ends or Return is called. If the process is busy it waits, and returns ErrBusy if
 // that takes too long. Without work in ctx it charges nothing.
 func Reserve(ctx context.Context, n int64) error {
-	if w := workOf(ctx); w != nil {
-		return w.reserve(ctx, n)
+	w := workOf(ctx)
+	if w == nil {
+		return nil
 	}
+	if err := w.reserve(ctx, n); err != nil {
+		return err
+	}
+	partOf(ctx).add(n)
 	return nil
 }
 
 // Return returns n reserved bytes that are no longer in use.
 func Return(ctx context.Context, n int64) {
+	partOf(ctx).add(-n)
+	returnBytes(ctx, n)
+}
+
+func returnBytes(ctx context.Context, n int64) {
 	if w := workOf(ctx); w != nil {
 		w.mu.Lock()
 		w.used -= n
 		over := max(w.used-w.room.Free, 0)
 		w.mu.Unlock()
 		w.bytes.Shrink(over)
+	}
+}
+
+// part is a part of a work that returns its bytes before the work ends.
+type part struct {
+	mu   sync.Mutex
+	used int64
+}
+
+func partOf(ctx context.Context) *part {
+	p, _ := ctx.Value(partKey{}).(*part)
+	return p
+}
+
+func (p *part) add(n int64) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used += n
+}
+
+// Part returns a context for a part of the work of ctx after which nothing that it reserves is in use. The caller must call
+// end, which returns what is still reserved then, when the part is over. Of works that consist of many parts, each would
+// otherwise keep what all of its parts need, and wait for what the others keep.
+func Part(ctx context.Context) (in context.Context, end func()) {
+	p := &part{}
+	return context.WithValue(ctx, partKey{}, p), func() {
+		p.mu.Lock()
+		used := p.used
+		p.used = 0
+		p.mu.Unlock()
+		returnBytes(ctx, used)
 	}
 }
 

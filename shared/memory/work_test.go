@@ -99,6 +99,32 @@ func TestWhatIsReturnedIsFreeWhileMoreIsReserved(t *testing.T) {
 	})
 }
 
+func TestAPartReturnsWhatItReserved(t *testing.T) {
+	t.Parallel()
+	r := newRoom()
+	ctx, _ := begun(t, r, "a")
+	in, end := memory.Part(ctx)
+	for _, step := range []struct {
+		name string
+		do   func() error
+		want int64 // bytes beyond the free ones
+	}{
+		{"before", func() error { return memory.Reserve(ctx, 15) }, 5},
+		{"inside", func() error { return memory.Reserve(in, 20) }, 25},
+		{"returned inside", func() error { memory.Return(in, 8); return nil }, 17},
+		{"outside", func() error { return memory.Reserve(ctx, 3) }, 20},
+		{"the end of the part", func() error { end(); return nil }, 8},
+		{"once more", func() error { end(); return nil }, 8},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		if got := r.Bytes.Held(); got != step.want {
+			t.Fatalf("%s: %d, want %d", step.name, got, step.want)
+		}
+	}
+}
+
 func TestWithoutWorkNothingIsCharged(t *testing.T) {
 	t.Parallel()
 	ctx := memory.WithReads(t.Context(), 1)

@@ -48,9 +48,6 @@ func bulk(s *Service, r request) (result, error) {
 	run.linkDependencies()
 	run.breakCycles()
 	order := run.order()
-	if err := memory.WaitWrites(r.ctx); err != nil {
-		return result{}, err
-	}
 	if run.limit > 0 {
 		run.runInOrder(order)
 	} else {
@@ -140,7 +137,9 @@ func (b *bulkRun) run(o *bulkOperation) {
 			return
 		}
 	}
-	r := request{ctx: b.r.ctx, teamID: b.r.teamID, method: o.method, only: conditions{match: o.version}, query: url.Values{}}
+	ctx, end := memory.Part(b.r.ctx)
+	defer end()
+	r := request{ctx: ctx, teamID: b.r.teamID, method: o.method, only: conditions{match: o.version}, query: url.Values{}}
 	id := func(name string) string {
 		location := b.operations[b.byID[name]].res.location
 		return location[strings.LastIndexByte(location, '/')+1:]
@@ -162,6 +161,7 @@ func (b *bulkRun) run(o *bulkOperation) {
 		return
 	}
 	o.res, o.err = operation(b.s, r)
+	o.res.body = nil // reply does not need it
 	if o.err == nil && o.method == http.MethodDelete {
 		o.res.location = b.s.BaseURL + Prefix + "/" + path
 	}

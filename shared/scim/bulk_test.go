@@ -2,14 +2,23 @@ package scim_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"docent/shared/memory"
 )
+
+func bulkBody(operations ...string) string {
+	return `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[` + strings.Join(operations, ",") + `]}`
+}
 
 // bulk sends operations without failOnErrors, and returns the replies.
 func (s *server) bulk(operations ...string) []map[string]any {
 	s.Helper()
-	r := s.must(200, "POST", "/Bulk", `{"schemas":["urn:ietf:params:scim:api:messages:2.0:BulkRequest"],"Operations":[`+strings.Join(operations, ",")+`]}`)
+	r := s.must(200, "POST", "/Bulk", bulkBody(operations...))
 	var replies []map[string]any
 	for _, e := range r.body["Operations"].([]any) {
 		replies = append(replies, e.(map[string]any))
@@ -134,4 +143,68 @@ func TestBulkKnowsAResourceInEverySpelling(t *testing.T) {
 			t.Fatalf("the last title is %q, want %q", got, want)
 		}
 	}
+}
+
+// TestBulkNeedsTheMemoryOfItsOperationsOnlyWhileTheyRun: two requests that kept what all of their operations had read would
+// wait for each other until both fail.
+func TestBulkNeedsTheMemoryOfItsOperationsOnlyWhileTheyRun(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	var creates []string
+	for n := range 50 {
+		creates = append(creates, fmt.Sprintf(`{"method":"POST","path":"/Users","data":{"userName":"u%d"}}`, n))
+	}
+	var members []string
+	for _, r := range s.bulk(creates...) {
+		location := r["location"].(string)
+		members = append(members, fmt.Sprintf(`{"value":%q}`, location[strings.LastIndexByte(location, '/')+1:]))
+	}
+	var groups []string
+	for n := range 20 {
+		groups = append(groups, fmt.Sprintf(`{"method":"POST","path":"/Groups","data":{"displayName":"g%d","members":[%s]}}`, n, strings.Join(members, ",")))
+	}
+	const cost, read = 1000, 50 * 250 * 1000 // about what an operation reads, times cost
+	room := &memory.Room{Places: memory.NewPool(1, 0), Turns: memory.NewPool(1, 0), Writes: memory.NewPool(1, 0), Bytes: memory.NewPool(10*read, 0), Patience: 10 * time.Second}
+	other := room.Bytes.Lease("other")
+	defer other.End()
+	if err := other.Try(6 * read); err != nil {
+		t.Fatal(err)
+	}
+	work := room.Work("a")
+	defer work.End()
+	r := s.within(memory.WithReads(memory.WithWork(t.Context(), work), cost), "POST", "/Bulk", bulkBody(groups...))
+	var replies []map[string]any
+	for _, e := range r.body["Operations"].([]any) {
+		replies = append(replies, e.(map[string]any))
+	}
+	if got := statuses(replies); slices.ContainsFunc(strings.Fields(got), func(status string) bool { return status != "201" }) {
+		t.Errorf("statuses %s", got)
+	}
+}
+
+// TestBulkThatWaitsHoldsNoMemory: it would keep it from the requests for which it waits.
+func TestBulkThatWaitsHoldsNoMemory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		room := &memory.Room{Places: memory.NewPool(1, 0), Turns: memory.NewPool(1, 0), Writes: memory.NewPool(1, 0), Bytes: memory.NewPool(1<<20, 0), Patience: 10 * time.Second}
+		other := room.Writes.Lease("other")
+		if err := other.Try(1); err != nil {
+			t.Fatal(err)
+		}
+		work := room.Work("a")
+		defer work.End()
+		replied := make(chan reply, 1)
+		go func() {
+			replied <- s.within(memory.WithWork(t.Context(), work), "POST", "/Bulk", bulkBody(`{"method":"POST","path":"/Users","data":{"userName":"u"}}`))
+		}()
+		synctest.Wait()
+		if got := room.Bytes.Held(); got != 0 {
+			t.Errorf("%d bytes are held", got)
+		}
+		other.End()
+		if r := <-replied; r.StatusCode != 200 {
+			t.Errorf("status %d", r.StatusCode)
+		}
+	})
 }

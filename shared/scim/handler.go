@@ -191,7 +191,8 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 		return protocol.Refuse(http.StatusUnsupportedMediaType, "", "Send %s or %s, without Content-Encoding.", scimType, jsonType)
 	}
 	limit := int64(maxBytes)
-	if len(req.segments) == 1 && strings.EqualFold(req.segments[0], "Bulk") {
+	isBulk := len(req.segments) == 1 && strings.EqualFold(req.segments[0], "Bulk")
+	if isBulk {
 		limit = maxBulkBytes
 	}
 	if readBody == nil {
@@ -214,6 +215,11 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 	values, err := jsoninput.Check(body, bodyLimits)
 	if err != nil {
 		return protocol.Bad(protocol.InvalidSyntax, "The request body %s.", err)
+	}
+	if isBulk { // before its memory, which it would keep from those that write while it waits
+		if err := memory.WaitWrites(req.ctx); err != nil {
+			return err
+		}
 	}
 	if err := memory.Reserve(req.ctx, decodeCost(len(body), values)); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"docent/shared/memory"
 	"docent/shared/scim/protocol"
 	"docent/shared/table"
 	"docent/shared/team"
@@ -32,6 +33,8 @@ func (s *Service) checkUsers(ctx context.Context, teamID string, added []member)
 	work.SetLimit(parallel)
 	for _, part := range batches(added, 500) {
 		work.Go(func() error {
+			ctx, end := memory.Part(ctx) // only names are kept of the users
+			defer end()
 			ids := make([]string, len(part))
 			for i, m := range part {
 				ids[i] = m.userID

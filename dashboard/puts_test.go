@@ -120,6 +120,24 @@ func TestAFileDroppedOutsideTheTarget(t *testing.T) {
 	}
 }
 
+// TestATextDroppedOnTheTarget is neither put nor opened.
+func TestATextDroppedOnTheTarget(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	newCollection(b, "files", "Files.")
+	b.Wait("Drop files or a folder here")
+	const dropped = `(() => {
+		const link = new DataTransfer();
+		link.setData("text/uri-list", "https://acme.test/");
+		return document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: link }));
+	})()`
+	if browser.Value[bool](b, dropped) {
+		t.Error("the browser opens the link")
+	}
+	b.Settled()
+	b.Gone("The folder has no files.")
+}
+
 // TestAPutOutlivesItsSession: when the session ends, the files that are left are put by one click after the next sign-in. The
 // rest is not sent before, and a file that cannot be put stays left out.
 func TestAPutOutlivesItsSession(t *testing.T) {

@@ -112,7 +112,7 @@ function Uploads({ collectionId, onPut }: { collectionId: string; onPut: () => v
 				onDrop={(e) => {
 					e.preventDefault();
 					setOver(false);
-					if (busy || !e.dataTransfer) return;
+					if (busy || !e.dataTransfer?.types.includes("Files")) return; // a text or a link of another page
 					read(true);
 					void dropped(e.dataTransfer.items).then((uploads) => {
 						read(false);

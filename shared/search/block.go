@@ -34,17 +34,21 @@ var (
 	footnote   = regexp.MustCompile(`^ {0,3}\[\^[^\]]{1,200}\]:`)
 	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
 	// container matches a line that holds no text: the first and the last line of an admonition of Docusaurus, VitePress, MyST
-	// and others, tags of components (MDX) and of templates (Hugo, Jekyll), and attributes (Python-Markdown).
+	// and others, tags of components (MDX) and of templates (Hugo, Jekyll), attributes and files to include (Python-Markdown).
 	container = regexp.MustCompile(`^ {0,3}(?::{3,}(?:[ \t]*(?:[a-z][\w-]*(?:\[.*\]|[ \t].*)?|\{.*\}.*))?` +
 		`|(?:</?[A-Z][A-Za-z0-9]*[a-z][\w.]*(?:\s[^<>]*)?/?>\s*)+|</?>` +
 		`|import\s(?:.*\sfrom\s)?['"][^'"]+['"];?` +
-		`|(?:(?:\{\{<[^<>]*>\}\}|\{\{%[^%]*%\}\}|\{%[^%]*%\})\s*)+|\{:[^{}]*\})\s*$`)
+		`|(?:(?:\{\{<[^<>]*>\}\}|\{\{%[^%]*%\}\}|\{%[^%]*%\})\s*)+|\{:[^{}]*\}|\{![^{}]*!\})\s*$`)
+	// sign matches the sign of a note of HashiCorp, before its text.
+	sign = regexp.MustCompile(`^[-~!]>[ \t]+`)
 	// holdsIndented matches the first line of an admonition or tab of Python-Markdown, whose content is indented like code.
 	holdsIndented = regexp.MustCompile(`^(?:(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?|===[+!]? ".*")\s*$`)
 	// directive matches the first line of a directive of MyST: its name and its argument.
 	directive = regexp.MustCompile("^\\s*(?:`{3,}|~{3,})\\{([\\w-]+)\\}[ \\t]*([^`]*?)\\s*$")
 	// textual are the directives whose content is text.
 	textual = regexp.MustCompile(`^(?:note|tip|hint|important|attention|caution|warning|danger|error|seealso|admonition|dropdown|versionadded|versionchanged|deprecated|topic|sidebar|margin|aside|tab-set|tab-item|card|grid|epigraph)$`)
+	// colons matches the first line of a directive of MyST between colons.
+	colons = regexp.MustCompile(`^ {0,3}:{3,}[ \t]*\{`)
 	// option matches an option of a directive, before its content.
 	option    = regexp.MustCompile(`^\s*:[\w-]+:(?:\s|$)`)
 	lineEnds  = strings.NewReplacer("\r\n", "\n", "\r", "\n") // those of Markdown
@@ -78,6 +82,9 @@ func blocks(passage string, open items) []block {
 		switch level, _ := text.ATXHeading(line); {
 		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line), container.MatchString(line):
 			i++
+			for colons.MatchString(line) && i < len(lines) && option.MatchString(text.Unquote(lines[i])) {
+				i++
+			}
 			continue
 		case openFence(line) != "":
 			b, n = fenced(text.Unquote(lines[i]), lines[i:])
@@ -367,7 +374,11 @@ func listBlock(lines []string, open *items) (block, int) {
 			afterBlank = false
 			continue
 		default:
-			paragraph = append(paragraph, spaces(open.last()-shift)+strings.TrimSpace(line))
+			line = strings.TrimSpace(line)
+			if len(paragraph) == 0 {
+				line = sign.ReplaceAllString(line, "")
+			}
+			paragraph = append(paragraph, spaces(open.last()-shift)+line)
 			afterBlank = false
 			continue
 		}
@@ -394,6 +405,9 @@ func paragraphBlock(lines []string, at int) (block, int) {
 			break
 		}
 		stripped = append(stripped, strings.TrimSpace(text.Unquote(line)))
+	}
+	if len(stripped) > 0 {
+		stripped[0] = sign.ReplaceAllString(stripped[0], "")
 	}
 	if n < len(lines) && isUnderline(outdent(lines[n], at)) {
 		return block{}, n + 1 // a setext heading

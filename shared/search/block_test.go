@@ -122,7 +122,7 @@ func TestTitlesOfAnswersAreReadable(t *testing.T) {
 
 func TestEscapesOfHeadingsAreNotShown(t *testing.T) {
 	t.Parallel()
-	a := answerTo(t, "zebra graze", "The zebra_graze module", "## The zebra\\_graze module\n\n### \\*\\_args and C:\\dir\n\nThe zebra grazes.\n")
+	a := answerTo(t, "zebra graze", "The zebra_graze module", "## The zebra\\_graze module\n\n### <Badge inline /> \\*\\_args and C:\\dir\n\nThe zebra grazes.\n")
 	if want := "**The zebra\\_graze module: \\*\\_args and C:\\\\dir** (["; !strings.Contains(a.Markdown, want) {
 		t.Errorf("got %s, want %s", a.Markdown, want)
 	}
@@ -282,6 +282,11 @@ func TestMarksOfContainersAreNotQuoted(t *testing.T) {
 		{"a text between tags of templates", "{% if zebra %}The zebra grazes.{% endif %}\n", `**{% if zebra %}The zebra grazes.{% endif %}**`},
 		{"a type", "The zebra grazes in List<Zebra>.\n", `**The zebra grazes in List\<Zebra>.**`},
 		{"tags in code", "```\n<Zebra>\n{% graze %}\n```\n", "```\n<Zebra>\n{% graze %}\n```"},
+		{"options between colons", ":::{card} Zoo zebra\n:link: zebra.md\n:footer: Graze\n\nThe zebra grazes.\n:::\n", want},
+		{"a file to include", "{!zebra.md!}\n\nThe zebra grazes.\n", want},
+		{"the sign of a note", "~> The zebra grazes.\n", want},
+		{"the sign of a note in an item", "- Item\n\n  -> The zebra grazes.\n", "- Item\n\n  " + want},
+		{"ids of terms", "- `zebra` ((#v-zebra\\_x)) (`string`) - The zebra grazes ((#)) there.\n", "- **`zebra` (`string`) - The zebra grazes ((#)) there.**"},
 		{"text in a paragraph", "The zebra::: grazes.\n", "**The zebra::: grazes.**"},
 		{"three colons before text", ":::Zebras graze there.\n", "**:::Zebras graze there.**"},
 	})

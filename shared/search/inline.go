@@ -1,6 +1,7 @@
 package search
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -123,6 +124,9 @@ func escapeInline(s string, row bool) string {
 			}
 			i += n
 			continue
+		case c == '(' && anchorID.MatchString(s[i:min(len(s), i+maxAnchor)]):
+			i += len(anchorID.FindString(s[i:min(len(s), i+maxAnchor)]))
+			continue
 		case c == '\v' || c == '\f': // between words, as in texts of pages
 			out.byte(' ')
 		case c == 0x7f || c < ' ' && c != '\n' && c != '\t':
@@ -140,6 +144,12 @@ func escapeInline(s string, row bool) string {
 	}
 	return out.b.String()
 }
+
+// maxAnchor bounds anchorID, so that scanning is linear.
+const maxAnchor = 200
+
+// anchorID matches the id of a term or heading, as HashiCorp writes it, with the blank after it.
+var anchorID = regexp.MustCompile(`^\(\(#[\w\\-]+\)\)[ \t]?`)
 
 // inlineWriter prevents a removal from forming a new link.
 type inlineWriter struct {

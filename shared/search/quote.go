@@ -92,7 +92,7 @@ func (h Hit) name() string {
 func (h Hit) nameAndHeading() string {
 	var path []string
 	for i, heading := range strings.Split(h.Heading, text.HeadingArrow) {
-		heading = PlainTitle(escapedPunct.ReplaceAllString(heading, "$1"))
+		heading = PlainTitle(escapedPunct.ReplaceAllString(componentTag.ReplaceAllString(heading, ""), "$1"))
 		if heading == "" || i == 0 && strings.EqualFold(heading, PlainTitle(text.PlainHeading(h.Title))) {
 			continue
 		}

@@ -22,8 +22,11 @@ var htmlTags = func() map[string]bool {
 	return set
 }()
 
-// component matches the inside of the tag of a component without content, as MDX has them.
-var component = regexp.MustCompile(`^[A-Z][a-z]\w*\s[^<]*/$`)
+// componentTag matches the tag of a component without content, as MDX has them, and component its inside.
+var (
+	componentTag = regexp.MustCompile(`<[A-Z][a-z]\w*\s[^<>]*/>`)
+	component    = regexp.MustCompile(`^[A-Z][a-z]\w*\s[^<]*/$`)
+)
 
 // tag returns the length of the HTML tag, comment, component or <address> at the start of s, and the text
 // that replaces it: a space if the tag keeps words apart. The length is 0 if there is none. s begins with '<'.

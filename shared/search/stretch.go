@@ -18,9 +18,10 @@ const (
 // text that announces them.
 func stretch(all []block, best int, r *ranking, asked *answerType) string {
 	b := all[best]
+	next := best + 1
 	room := stretchChars - utf8.RuneCountInString(b.markdown(r, asked))
 	var after []string
-	for next := best + 1; next < len(all); next++ {
+	for ; next < len(all); next++ {
 		text := all[next].whole()
 		n := utf8.RuneCountInString(text) + 2
 		if n > room {
@@ -31,7 +32,10 @@ func stretch(all []block, best int, r *ranking, asked *answerType) string {
 		}
 		after, room = append(after, text), room-n
 	}
-	if n := len(after); n > 0 && all[best+n].isLead() {
+	for n := len(after); n > 0 && all[best+n].isTitle(next < len(all)) && !all[best+n-1].announces(); n-- {
+		after = after[:n-1] // of what is not quoted
+	}
+	if n := len(after); all[best+n].announces() && (n > 0 || !b.isLead()) {
 		after = append(after, ellipsis) // what it announces is not quoted
 	}
 	from := best
@@ -49,6 +53,31 @@ func stretch(all []block, best int, r *ranking, asked *answerType) string {
 	}
 	parts = append(append(parts, b.markdown(r, asked)), after...)
 	return strings.Join(parts, "\n\n")
+}
+
+// titleChars bounds a paragraph that is a title.
+const titleChars = 80
+
+// isTitle reports whether b is the title of what follows: a paragraph in bold, or if more follows, a short one that is no sentence,
+// such as a term.
+func (b block) isTitle(more bool) bool {
+	text := strings.TrimRight(b.text, "*_")
+	if b.kind != paragraphKind || text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:;,") || strings.HasSuffix(b.text, ellipsis) {
+		return false
+	}
+	if strings.Contains(b.text, "\n") || utf8.RuneCountInString(text) > titleChars || strings.ContainsAny(b.text, wideEnds) {
+		return false
+	}
+	return more || strings.HasPrefix(b.text, "**") && strings.HasSuffix(b.text, "**")
+}
+
+// announces reports whether b is a paragraph that ends with the announcement of what follows.
+func (b block) announces() bool {
+	if b.kind != paragraphKind {
+		return false
+	}
+	line := strings.TrimRight(b.text, " *_")
+	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
 }
 
 // whole returns the whole block without marks, and without the line that announces it.

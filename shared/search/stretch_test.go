@@ -20,6 +20,10 @@ func TestWhatStandsAroundAShortBlockIsQuotedWithIt(t *testing.T) {
 		{"what follows rather than what comes before", long + "\n\nThe zebra is fed.\n\n" + long[:500], []string{"The zebra is fed.\n\nGrass"}, "hay.\n\nThe zebra"},
 		{"nothing that would make it too long", "The zebra is fed.\n\n" + long + " " + long[:500], []string{"The zebra is fed."}, "Grass"},
 		{"the beginning of long code that is announced", "The zebra is fed by running all of this on the zebra:\n\n```\n" + code + "```\n", []string{"running all of this on the zebra:", "```\nfeed --with hay\n", "```\n\n…"}, ""},
+		{"no term without what it means", "The zebra is fed.\n\nferry\n\n`hide()`\n\n" + long + " " + long[:500], []string{"The zebra is fed."}, "ferry"},
+		{"no title without its text", "The zebra is fed.\n\n***NOTE* On lions**\n", []string{"The zebra is fed."}, "NOTE"},
+		{"a short line that is announced", "The zebra is fed.\n\nThis is what it eats:\n\n`grass`\n\n" + long + " " + long[:500], []string{"The zebra is fed.", "eats:\n\n`grass`"}, "…"},
+		{"a mark for what is announced and not quoted", "The zebra is fed. It eats all of this:\n\n" + long + " " + long[:500], []string{"eats all of this:\n\n…"}, "Grass"},
 		{"nothing of another section", "The zebra is fed.\n\n## Lions\n\nLions sleep.\n", []string{"The zebra is fed."}, "Lions"},
 	}
 	for _, c := range cases {

@@ -141,6 +141,33 @@ func commentLines(first string, lines []string) int {
 	return 0
 }
 
+var (
+	// commentEnd matches a line that only ends a comment, and anyFence the marks of a fence at the start of a line.
+	commentEnd = regexp.MustCompile(`(?m)^[ \t]*-->[ \t]*\r?$`)
+	anyFence   = regexp.MustCompile("(?m)^[ \t]*(?:```|~~~)")
+)
+
+// openComment returns where in s, which begins in a fence or not, an HTML comment begins that does not end in s, or -1.
+func openComment(s, fence string) int {
+	at, place := -1, 0
+	for line := range strings.Lines(s) {
+		switch {
+		case at >= 0:
+			if strings.Contains(line, "-->") {
+				at = -1
+			}
+		case fence == "" && !isIndented(line) && strings.HasPrefix(strings.TrimLeft(line, " "), "<!--"):
+			if !strings.Contains(line, "-->") {
+				at = place
+			}
+		default:
+			fence = text.FenceAfter(fence, line)
+		}
+		place += len(line)
+	}
+	return at
+}
+
 // word matches what makes a text more than marks or a lone letter.
 var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}]{2}|\p{Han}`)
 

@@ -191,6 +191,35 @@ func TestACommentIsNoPartOfAParagraph(t *testing.T) {
 	})
 }
 
+// TestACommentOverPassagesIsNotQuoted: headings within a comment begin passages, and a long comment has several.
+func TestACommentOverPassagesIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	filler := strings.Repeat("Some words stand here.\n\n", 30)
+	for _, c := range []struct{ name, body string }{
+		{"a section within", "<!--\n\n## Draft\n\nThe zebra grazes at night.\n\n## Draft 2\n\nSome words.\n-->\n"},
+		{"the end in another section", "Some words.\n\n<!-- The zebra grazes at night.\n\n## Draft\n\nMore words.\n-->\n"},
+		{"the beginning in another section", "<!--\nSome words.\n\n## Draft\n\nThe zebra grazes at night.\n\n-->\n\nMore words.\n"},
+		{"the beginning far before", "<!--\n" + strings.Repeat(filler, 12) + "The zebra grazes at night.\n\n-->\n\nMore words.\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			const question = "Where does the zebra graze?"
+			got := answerTo(t, question, "t", c.body, "other", "## Food\n\nThe zebra grazes.\n").Markdown
+			if strings.Contains(got, "night") || !strings.Contains(got, "**The zebra grazes.**") {
+				t.Errorf("got\n%s", got)
+			}
+		})
+	}
+	shown := "<!--\n\nThe zebra grazes at night.\n\n## More\n\nSome words.\n"
+	if got := answerTo(t, "Where does the zebra graze?", "t", shown).Markdown; !strings.Contains(got, "night") {
+		t.Errorf("a comment without an end hides\n%s", got)
+	}
+	arrows := strings.Repeat(filler, 12) + "The zebra grazes at night.\n\n```\na\n-->\nb\n```\n"
+	if got := answerTo(t, "Where does the zebra graze?", "t", arrows).Markdown; !strings.Contains(got, "night") {
+		t.Errorf("an arrow in code hides\n%s", got)
+	}
+}
+
 func TestContentOfAdmonitionsIsProse(t *testing.T) {
 	t.Parallel()
 	const code = "```sh\nf\n```"

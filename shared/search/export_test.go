@@ -88,7 +88,7 @@ func QuoteAll(body, question string) []string {
 	var out []string
 	for _, c := range text.Cut(body) {
 		for _, q := range c.Passages {
-			all := (Hit{Passage: body[q.Start:q.End], opening: q.Opening, before: body[c.Start:q.Start], fromStart: c.Start == 0}).blocks()
+			all := (Hit{Passage: body[q.Start:q.End], opening: q.Opening, before: body[c.Start:q.Start], fromStart: c.Start == 0, after: body[q.End:c.End]}).blocks()
 			for i := range all {
 				out = append(out, quoted(stretch(all, i, r, answerTypeOf(question))))
 			}

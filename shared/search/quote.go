@@ -157,22 +157,44 @@ var entity = regexp.MustCompile(`&(#?[0-9A-Za-z]{1,40};)`)
 // blocks returns the blocks of the passage. If the passage begins within a block, the first one
 // has its opening. A passage without any word has none.
 func (h Hit) blocks() []block {
-	if !hasWord(h.Passage) {
+	passage := h.visible()
+	if !hasWord(passage) {
 		return nil
 	}
 	var open items
 	within := ""
 	if !h.fromStart {
-		open, within = presumedItems(h.before + h.Passage)
+		open, within = presumedItems(h.before + passage)
 	}
 	opening := open.read(within + h.before)
 	if !h.fromStart && within == "" && isBare(strings.TrimSpace(opening)) {
 		opening = "" // it may be the end of a block that began before
 	}
 	if opening = cmp.Or(h.opening, opening); opening == "" {
-		return blocks(h.Passage, open)
+		return blocks(passage, open)
 	}
-	return blocks(opening+"\n"+h.Passage, open)
+	return blocks(opening+"\n"+passage, open)
+}
+
+// visible returns the passage without what an HTML comment hides that begins before it or ends after it, as far as the text
+// there was read with it. A line "-->" ends a comment whose beginning was not read.
+func (h Hit) visible() string {
+	passage, fence := h.Passage, openFence(h.opening)
+	if fence == "" && openComment(h.before, "") >= 0 {
+		if _, rest, ended := strings.Cut(passage, "-->"); ended {
+			passage = rest
+		} else if strings.Contains(h.after, "-->") {
+			return ""
+		}
+	} else if fence == "" && !h.fromStart {
+		if end := commentEnd.FindStringIndex(passage); end != nil && !strings.Contains(passage[:end[0]], "<!--") && !anyFence.MatchString(passage[:end[0]]) {
+			passage = passage[end[1]:]
+		}
+	}
+	if at := openComment(passage, fence); at >= 0 && strings.Contains(h.after, "-->") {
+		passage = passage[:at]
+	}
+	return passage
 }
 
 // quote is the block that is quoted of a document.

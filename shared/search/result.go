@@ -60,6 +60,7 @@ type Hit struct {
 	opening   string  // Passage.Opening
 	before    string  // the text before the passage, as far as it was read with it
 	fromStart bool    // before is all of it
+	after     string  // the text after the passage, as far as it was read with it
 	words     float64 // Normalised without the cosine
 	meant     float64 // the part of Normalised that the cosine gives
 	ranking   *ranking

@@ -343,7 +343,7 @@ func (s *searchRun) weigh(v *verified, text Text, r record) {
 	}
 	v.hit = Hit{Document: v.document, Version: v.Version, Source: text.Source, Space: r.space, Title: text.Title, URI: text.URI, Page: text.pageOf(p),
 		Heading: p.Heading, Passage: body, Record: text.Record, Restricted: cmp.Or(text.Access, s.defaults[text.Source]) != nil, Score: score, Normalised: v.ranking.normalised(score), opening: p.Opening,
-		before: text.before(p), fromStart: v.Chunk <= 1, ranking: v.ranking}
+		before: text.before(p), fromStart: v.Chunk <= 1, after: text.Body[p.End:], ranking: v.ranking}
 }
 
 // before returns the text before a passage of t, as far as t has it.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
@@ -35,7 +37,25 @@ func (s *stack) addAPI() {
 		},
 	})
 	s.api.Node().TryRemoveChild(jsii.String("Endpoint")) // a second output with the URL, which would be wrong with a domain
+	s.refuseOldTLS()
 	s.addResponses()
+}
+
+// tlsPolicy is the policy of TLS 1.2 and 1.3. Without one, a regional API accepts TLS 1.0, also at the operator's domain.
+const tlsPolicy = "SecurityPolicy_TLS13_1_2_2021_06"
+
+// refuseOldTLS makes the gateway refuse TLS below 1.2. Such a policy needs an access mode; BASIC changes nothing about who is let in.
+// LocalStack knows neither.
+func (s *stack) refuseOldTLS() {
+	if s.local != "" {
+		return
+	}
+	api, ok := s.api.Node().DefaultChild().(awsapigateway.CfnRestApi)
+	if !ok {
+		panic(fmt.Sprintf("the API is a %T", s.api.Node().DefaultChild()))
+	}
+	api.SetSecurityPolicy(jsii.String(tlsPolicy))
+	api.SetEndpointAccessMode(jsii.String("BASIC"))
 }
 
 // accessLog is a line of the access log. It has neither the query string nor a header: both may contain secrets.

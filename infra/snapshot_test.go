@@ -33,7 +33,7 @@ var shown = map[string][]string{
 	"AWS::ApiGateway::Resource":        {"PathPart"},
 	"AWS::Logs::MetricFilter":          {"FilterPattern"},
 	"AWS::S3::Bucket":                  {"LifecycleConfiguration", "CorsConfiguration"},
-	"AWS::ApiGateway::RestApi":         {"MinimumCompressionSize"},
+	"AWS::ApiGateway::RestApi":         {"MinimumCompressionSize", "SecurityPolicy"},
 	"AWS::ApiGateway::Account":         {},
 	"AWS::ApiGateway::Deployment":      {},
 	"AWS::CloudWatch::Dashboard":       {},

@@ -464,5 +464,8 @@ func TestStageIsBoundedAndLogged(t *testing.T) {
 		if r.at("MinimumCompressionSize") != 1024.0 || words(r.at("EndpointConfiguration", "Types")) != "REGIONAL" || r.at("BinaryMediaTypes") != nil {
 			t.Errorf("API %v", r.Properties)
 		}
+		if r.at("SecurityPolicy") != "SecurityPolicy_TLS13_1_2_2021_06" || r.at("EndpointAccessMode") != "BASIC" {
+			t.Errorf("the API accepts connections by %v, %v", r.at("SecurityPolicy"), r.at("EndpointAccessMode"))
+		}
 	})
 }

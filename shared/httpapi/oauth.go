@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
+	"docent/shared/jsoninput"
 	"docent/shared/oauth"
 	"docent/shared/team"
 )
@@ -158,8 +159,8 @@ func (h *oauths) register(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if json.Unmarshal(body, &in) != nil {
-		return &oauth.Error{Code: oauth.InvalidClientMetadata, Description: "The body must be the metadata of a client as JSON."}
+	if !json.Valid(body) || jsoninput.HasRepeatedName(body) || jsoninput.Decode(body, &in) != nil {
+		return &oauth.Error{Code: oauth.InvalidClientMetadata, Description: "The body must be the metadata of a client as JSON, each member once."}
 	}
 	if in.Grants != nil && !slices.Contains(in.Grants, "authorization_code") {
 		return &oauth.Error{Code: oauth.InvalidClientMetadata, Description: "grant_types must contain authorization_code."}

@@ -322,6 +322,10 @@ func TestRegistrationOfPrograms(t *testing.T) {
 		"a long name":            {map[string]any{"client_name": strings.Repeat("x", 101), "redirect_uris": []string{"https://x.test/"}}, "invalid_client_metadata"},
 		"machine to machine":     {map[string]any{"grant_types": []string{"client_credentials"}, "redirect_uris": []string{"https://x.test/"}}, "invalid_client_metadata"},
 		"no JSON":                {"{", "invalid_client_metadata"},
+		"no JSON in another":     {`{"redirect_uris":["https://x.test/"],"x":y}`, "invalid_client_metadata"},
+		"a list":                 {`[{"redirect_uris":["https://x.test/"]}]`, "invalid_client_metadata"},
+		"an address twice":       {`{"redirect_uris":["https://good.test/"],"redirect_uris":["https://evil.test/"]}`, "invalid_client_metadata"},
+		"another spelling":       {`{"Redirect_URIs":["https://x.test/"]}`, "invalid_redirect_uri"},
 		"too much":               {`{"x":"` + strings.Repeat("x", 20_000) + `"}`, "invalid_client_metadata"},
 	} {
 		if got := a.do(call{"POST", "/oauth/register", "", test.body, nil}).want(t, 400); got.text(t, "error") != test.code {

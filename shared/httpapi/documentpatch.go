@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 
+	"docent/shared/apierr"
 	"docent/shared/document"
 	"docent/shared/filter"
 )
@@ -34,6 +36,9 @@ func (h *documents) update(ctx context.Context, in *updateDocumentInput) (*updat
 	if err != nil {
 		return nil, err
 	}
+	if removesOne(in.Body.members["metadata"]) {
+		return nil, apierr.BadField("/metadata", "must not have null members, because all metadata is replaced: send what stays")
+	}
 	var given ChangedDocument
 	in.Body.apply(&given)
 	rule, err := h.rule(ctx, p.TeamID, "/access", given.Access)
@@ -58,4 +63,17 @@ func (h *documents) update(ctx context.Context, in *updateDocumentInput) (*updat
 		out.Body.AccessUnknown = unknownOf(d.Access)
 	}
 	return out, nil
+}
+
+// removesOne reports whether the metadata of a merge patch has a null member. By RFC 7396 that removes the member alone. Here all
+// metadata is replaced, so what the sender wants to keep would be lost.
+func removesOne(metadata json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(metadata, &members) // it is absent, or was decoded as an object before
+	for _, value := range members {
+		if string(value) == "null" {
+			return true
+		}
+	}
+	return false
 }

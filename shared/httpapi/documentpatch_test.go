@@ -26,6 +26,28 @@ func (a *api) changeDocument(key, id string, body any, header ...string) respons
 	return a.do(c.as(key))
 }
 
+// TestNullWithinMetadataIsRefused: RFC 7396 means it to remove one name, and metadata is replaced whole.
+func TestNullWithinMetadataIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	id := a.putDocument(x.key, a.newCollection(x.key, "wiki"), "https://wiki.test/a", "A", "a")
+	a.changeDocument(x.key, id, map[string]any{"metadata": map[string]any{"product": "api", "draft": true}}).want(t, 200)
+	for _, metadata := range []string{`{"draft":null}`, `{"product":"api","draft": null }`} {
+		if got := a.changeDocument(x.key, id, `{"metadata":`+metadata+`}`).want(t, 400); !strings.Contains(string(got.body), `"pointer":"/metadata"`) {
+			t.Errorf("%s: %s", metadata, got.body)
+		}
+	}
+	get := call{"GET", "/documents/" + id, x.key, nil, nil}
+	if got := a.do(get).want(t, 200); !strings.Contains(string(got.body), `"metadata":{"draft":true,"product":"api"}`) {
+		t.Errorf("after the refusals: %s", got.body)
+	}
+	a.changeDocument(x.key, id, `{"metadata":null}`).want(t, 200)
+	if got := a.do(get).want(t, 200); strings.Contains(string(got.body), `"metadata"`) {
+		t.Errorf("removed whole: %s", got.body)
+	}
+}
+
 // TestAccessIsChangedWithoutTheContent: what a change closes is hidden at once, what it opens is found once it is indexed.
 func TestAccessIsChangedWithoutTheContent(t *testing.T) {
 	t.Parallel()
@@ -86,7 +108,7 @@ func TestADocumentIsChangedByAMergePatch(t *testing.T) {
 		same                                   bool
 	}{
 		{`{}`, "About cellars", "", "", "", true},
-		{`{"metadata":{"product":"api","old":null},"access":{"users":["ADA@acme.test"],"groups":["Staff"]}}`, "About cellars", `{"product":"api"}`,
+		{`{"metadata":{"product":"api"},"access":{"users":["ADA@acme.test"],"groups":["Staff"]}}`, "About cellars", `{"product":"api"}`,
 			`{"users":["ADA@acme.test"],"groups":["Staff"]}`, `{"users":[],"groups":["Staff"]}`, false},
 		{`{"metadata":{"product":"api"},"access":{"users":["ADA@acme.test"],"groups":["Staff"]}}`, "About cellars", `{"product":"api"}`,
 			`{"users":["ADA@acme.test"],"groups":["Staff"]}`, `{"users":[],"groups":["Staff"]}`, true},

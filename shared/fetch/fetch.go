@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -53,6 +54,7 @@ const (
 type Page struct {
 	Title   string
 	Content string // Markdown
+	NoIndex bool   // its header or its HTML asks robots not to index it
 }
 
 // Error says why a page could not be read. Clients see Code and Detail.
@@ -303,7 +305,27 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL, follow func(to *url.URL) 
 	if len(body) > MaxBytes {
 		return Page{}, &Error{Code: Failed, Detail: "The page is larger than 2 MB."}
 	}
-	return f.read(body, reply.Header.Get("Content-Type"), media, reply.Request.URL)
+	page, err := f.read(body, reply.Header.Get("Content-Type"), media, reply.Request.URL)
+	page.NoIndex = page.NoIndex || slices.ContainsFunc(reply.Header.Values("X-Robots-Tag"), NoIndex)
+	return page, err
+}
+
+// NoIndex reports whether a value of the header X-Robots-Tag, or the content of a meta element for robots, asks Docent not to index
+// the page. Directives after the name of a robot are for that one.
+func NoIndex(directives string) bool {
+	robot := ""
+	for one := range strings.SplitSeq(strings.ToLower(directives), ",") {
+		if name, rest, found := strings.Cut(one, ":"); found {
+			if name = strings.TrimSpace(name); name == "unavailable_after" || strings.HasPrefix(name, "max-") { // a directive with a value
+				continue
+			}
+			robot, one = name, rest
+		}
+		if one = strings.TrimSpace(one); (one == "noindex" || one == "none") && (robot == "" || robot == "*" || robot == "docent") {
+			return true
+		}
+	}
+	return false
 }
 
 // readable are the supported media types.

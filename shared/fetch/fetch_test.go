@@ -239,6 +239,39 @@ func TestPages(t *testing.T) {
 	}
 }
 
+func TestAPageMayAskNotToBeIndexed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		headers []string
+		head    string
+		want    bool
+	}{
+		{head: `<meta name="description" content="noindex">`},
+		{head: `<meta name="robots" content="index, nofollow, max-snippet:-1">`},
+		{head: `<meta name="Robots" content="NOINDEX">`, want: true},
+		{head: `<META content='follow , none' name=robots />`, want: true},
+		{head: `<meta name="docent" content="noindex">`, want: true},
+		{head: `<meta name="googlebot" content="noindex">`},
+		{head: `<!-- <meta name="robots" content="noindex"> -->`},
+		{head: `</head><body><p><meta name="robots" content="noindex">`},
+		{headers: []string{"noarchive, noindex"}, want: true},
+		{headers: []string{"nofollow", "noindex"}, want: true},
+		{headers: []string{"docent: noindex"}, want: true},
+		{headers: []string{"googlebot: nofollow, noindex", "otherbot: none"}},
+		{headers: []string{"otherbot: nofollow, Docent: none"}, want: true},
+		{headers: []string{"unavailable_after: 25 Jun 2030 15:00:00 PST, noindex"}, want: true},
+	} {
+		f, address := site(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["X-Robots-Tag"] = tt.headers
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = io.WriteString(w, "<html><head><title>t</title>"+tt.head+"</head><body><p>How a deployment is rolled back.</p></body></html>")
+		})
+		if page, err := f.Get(t.Context(), address); err != nil || page.NoIndex != tt.want {
+			t.Errorf("%q %s: %v %v", tt.headers, tt.head, page.NoIndex, err)
+		}
+	}
+}
+
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) {

@@ -71,6 +71,40 @@ func TestAFullScanRemovesNoPageThatIsGoneAtOneLookOnly(t *testing.T) {
 	}
 }
 
+// TestAPageThatAsksNotToBeIndexedIsRemovedAtTheSecondLook, and not read, unless the settings name it.
+func TestAPageThatAsksNotToBeIndexedIsRemovedAtTheSecondLook(t *testing.T) {
+	t.Parallel()
+	r := read(t, map[string]answer{})
+	urls := r.articles(2)
+	r.pages["/sitemap.xml"] = sitemap(urls...)
+	settings := source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"})
+	_, at, err := r.read(settings, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := r.pages["/01"]
+	closed := answer{200, strings.Replace(open.body, "<head>", `<head><meta name="robots" content="noindex, follow">`, 1)}
+	for n, tt := range []struct {
+		page                 answer
+		kept, removed, items []string
+	}{
+		{closed, []string{"/01"}, nil, []string{"/00"}},
+		{open, nil, nil, []string{"/00", "/01"}},
+		{closed, []string{"/01"}, nil, []string{"/00"}},
+		{closed, nil, []string{"/01"}, []string{"/00"}},
+	} {
+		r.pages["/01"] = tt.page
+		r.c.Now = func() time.Time { return now.Add(time.Duration(n) * 24 * time.Hour) }
+		var got result
+		if got, at, err = r.read(settings, at); err != nil || !slices.Equal(got.kept, tt.kept) || !slices.Equal(got.removed, tt.removed) || !slices.Equal(got.items, tt.items) {
+			t.Errorf("look %d: %+v %v", n+1, got, err)
+		}
+	}
+	if got, _, err := r.read(urlSettings(urls), nil); err != nil || !slices.Equal(got.items, []string{"/00", "/01"}) {
+		t.Errorf("named by the settings: %+v %v", got, err)
+	}
+}
+
 // TestAnOutageOfManyPagesFitsInACheckpoint, and those that are gone are all removed in the end.
 func TestAnOutageOfManyPagesFitsInACheckpoint(t *testing.T) {
 	t.Parallel()

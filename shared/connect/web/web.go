@@ -275,6 +275,9 @@ func (v *visit) one(ctx context.Context, address string, p checkpoint, page *sou
 			return true, false, nil
 		}
 		return false, true, nil // if it still does so at another look
+	case err == nil && got.NoIndex && v.access.Settings.Text(sitemap) != "": // nobody named the page itself
+		page.Skipped = append(page.Skipped, source.SkippedItem{URI: address, Why: "it asks robots not to index it (noindex)"})
+		return false, true, nil // if it still does so at another look
 	case err == nil:
 		page.Items = append(page.Items, source.Item{URI: address, Title: source.ClipTitle(got.Title), Body: got.Content, SourceType: "documentation", Project: u.Hostname()})
 		return false, false, nil

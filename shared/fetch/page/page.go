@@ -16,6 +16,8 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
 	"github.com/go-shiori/go-readability"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
 
 	"docent/shared/fetch"
@@ -58,7 +60,31 @@ func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page,
 	if title == "" {
 		title = titleOf(markdown, at)
 	}
-	return fetch.Page{Title: title, Content: strings.TrimSpace(markdown)}, nil
+	return fetch.Page{Title: title, Content: strings.TrimSpace(markdown), NoIndex: noIndex(text)}, nil
+}
+
+// noIndex reports whether the head of a page asks robots, or Docent, not to index it.
+func noIndex(text []byte) bool {
+	for z := html.NewTokenizer(bytes.NewReader(text)); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return false
+		}
+		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+			continue
+		}
+		t, of := z.Token(), map[string]string{}
+		if t.DataAtom == atom.Body {
+			return false
+		}
+		for _, a := range t.Attr {
+			of[a.Key] = a.Val
+		}
+		name := strings.ToLower(strings.TrimSpace(of["name"]))
+		if t.DataAtom == atom.Meta && (name == "robots" || name == "docent") && fetch.NoIndex(of["content"]) {
+			return true
+		}
+	}
 }
 
 // titleOf returns the first heading of a text; otherwise the end of its URL.

@@ -34,6 +34,7 @@ func TestProbe(t *testing.T) {
 		"no sitemap":             {f: anywhere, pointer: "/settings/sitemap", says: "status 404"},
 		"a page as the sitemap":  {site: map[string]answer{"/map.xml": {200, "<html></html>"}}, f: anywhere, pointer: "/settings/sitemap", says: "not a valid XML sitemap"},
 		"an empty sitemap":       {site: map[string]answer{"/map.xml": {200, "<urlset></urlset>"}}, f: anywhere, pointer: "/settings/sitemap", says: "names no page"},
+		"another site's sitemap": {site: map[string]answer{"/map.xml": sitemap("https://www.acme.test/a")}, f: anywhere, pointer: "/settings/sitemap", says: "but some of www.acme.test"},
 		"a large sitemap":        {site: map[string]answer{"/map.xml": {200, strings.Repeat(" ", 10<<20+1)}}, f: anywhere},
 		"the sitemap fails now":  {site: map[string]answer{"/map.xml": {502, ""}}, f: anywhere, says: "status is 502"},
 		"a private sitemap":      {f: fetch.New(nil), pointer: "/settings/sitemap", says: "public"},

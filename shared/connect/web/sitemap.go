@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"fmt"
@@ -26,6 +27,7 @@ const (
 // siteList collects the pages of a site while its sitemaps are read, so that what is left out is never kept.
 type siteList struct {
 	home  *url.URL
+	other string // the host of the first page or sitemap that is left out because it is not on home's
 	pages []listed
 	known map[string]bool
 	bytes int // of the URLs of pages
@@ -35,7 +37,7 @@ func newSiteList(home *url.URL) *siteList { return &siteList{home: home, known: 
 
 // add adds a page, unless it is on another host or known. Its error says that the list has become too long.
 func (l *siteList) add(e sitemapEntry) error {
-	u, ok := below(e.location, l.home)
+	u, ok := l.below(e.location)
 	if !ok {
 		return nil
 	}
@@ -58,9 +60,13 @@ func (l *siteList) add(e sitemapEntry) error {
 
 func (l *siteList) isTooLong() bool { return len(l.pages) > maxPages || l.bytes > maxListed }
 
-// empty returns the failure for a sitemap without pages.
+// empty returns the failure for a sitemap without pages. One of another host is often that of a site that has moved, to which it redirects.
 func (l *siteList) empty() error {
-	return &source.SyncError{Code: source.Unreadable, Detail: "The sitemap names no page of the site " + l.home.Host + "."}
+	failed := &source.SyncError{Code: source.Unreadable, Detail: "The sitemap names no page of the site " + l.home.Host + "."}
+	if l.other != "" {
+		failed.Detail = "The sitemap names no page of the site " + l.home.Host + ", but some of " + startOf(l.other) + ". Only pages of a sitemap's own site are read: set its address there."
+	}
+	return failed
 }
 
 // startOf returns the start of a URL that is too long, which is a URL too.
@@ -73,9 +79,12 @@ func startOf(address string) string {
 }
 
 // below returns location as a URL, or false if it is not on the host of home.
-func below(location string, home *url.URL) (*url.URL, bool) {
-	u, err := home.Parse(strings.TrimSpace(location))
-	if err != nil || !strings.EqualFold(u.Host, home.Host) || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+func (l *siteList) below(location string) (*url.URL, bool) {
+	u, err := l.home.Parse(strings.TrimSpace(location))
+	if err == nil && !strings.EqualFold(u.Host, l.home.Host) {
+		l.other = cmp.Or(l.other, u.Host)
+	}
+	if err != nil || !strings.EqualFold(u.Host, l.home.Host) || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return nil, false
 	}
 	return u, true

@@ -109,7 +109,7 @@ func (v *visit) index(ctx context.Context, list *siteList) (sitemaps []*url.URL,
 		if !index {
 			return list.add(e)
 		}
-		u, ok := below(e.location, list.home)
+		u, ok := list.below(e.location)
 		switch {
 		case ok && len(sitemaps)+len(v.missed) == maxSitemaps:
 			return &source.SyncError{Code: source.TooLarge, Detail: "The index names more sitemaps than the limit for one site."}

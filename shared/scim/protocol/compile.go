@@ -1,7 +1,5 @@
 package protocol
 
-import "slices"
-
 // Matcher reports whether an object matches a filter.
 type Matcher func(object map[string]any) bool
 
@@ -69,10 +67,10 @@ func (c *Compiler) Compile(f *Filter) (Matcher, error) {
 		return nil, err
 	}
 	if f.Op == OpHas || f.Op == OpPr || f.Op == OpNe && f.Value.IsNull() {
-		return func(o map[string]any) bool { return assigned(s.values(o)) }, nil
+		return func(o map[string]any) bool { return s.some(o, nil, assigned) }, nil
 	}
 	if f.Op == OpEq && f.Value.IsNull() {
-		return func(o map[string]any) bool { return !assigned(s.values(o)) }, nil
+		return func(o map[string]any) bool { return !s.some(o, nil, assigned) }, nil
 	}
 	if s.unknown {
 		return func(map[string]any) bool { return f.Op == OpNe }, nil
@@ -99,13 +97,15 @@ func (c *Compiler) comparison(f *Filter, s selector) (Matcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	some := func(o map[string]any) bool {
-		return slices.ContainsFunc(s.compared(o), holds)
+	var missing any
+	if s.element && s.Attr.isPrimary() || s.Sub != nil && s.Sub.isPrimary() {
+		missing = false // an element without a primary flag is not primary (RFC 7643 section 2.4)
 	}
+	some := func(o map[string]any) bool { return s.some(o, missing, holds) }
 	if f.Op != OpNe {
 		return some, nil
 	}
-	return func(o map[string]any) bool { return !assigned(s.compared(o)) || some(o) }, nil
+	return func(o map[string]any) bool { return !s.some(o, missing, assigned) || some(o) }, nil
 }
 
 // selector resolves p.
@@ -147,78 +147,72 @@ func (c *Compiler) selector(p Path) (selector, error) {
 }
 
 // values returns the values at s in o, the elements of a list one by one.
-func (s selector) values(o map[string]any) []any { return s.valuesOr(o, nil) }
-
-// compared is values for a comparison: an element without a primary flag is not primary (RFC 7643
-// section 2.4).
-func (s selector) compared(o map[string]any) []any {
-	if s.element && s.Attr.isPrimary() || s.Sub != nil && s.Sub.isPrimary() {
-		return s.valuesOr(o, false)
-	}
-	return s.values(o)
+func (s selector) values(o map[string]any) (values []any) {
+	s.some(o, nil, func(v any) bool {
+		values = append(values, v)
+		return false
+	})
+	return values
 }
 
-// valuesOr is values, with missing for an element that has none unless missing is nil.
-func (s selector) valuesOr(o map[string]any, missing any) []any {
+// some reports whether holds is true for one of the values at s in o. Unless missing is nil, it stands for the value of an
+// element that has none. Nothing is allocated, because a long filter asks this of each member of each group.
+func (s selector) some(o map[string]any, missing any, holds func(value any) bool) bool {
 	if s.unknown {
-		return nil
+		return false
 	}
 	if s.Ext != "" {
 		extension, ok := o[s.Ext].(map[string]any)
 		if !ok {
-			return nil
+			return false
 		}
 		if s.Attr == nil {
-			return []any{extension}
+			return holds(extension)
 		}
 		o = extension
 	}
 	value, ok := o[s.Attr.Name]
-	switch {
-	case !ok && s.element && missing != nil:
-		return []any{missing}
-	case !ok:
-		return nil
+	if !ok {
+		return s.element && missing != nil && holds(missing)
 	}
 	elements, many := value.([]any)
 	if !many {
-		elements = []any{value}
+		return s.holdsIn(value, missing, holds)
 	}
-	if s.in == nil && s.Sub == nil {
-		return elements
-	}
-	var out []any
 	for _, e := range elements {
-		element, ok := e.(map[string]any)
-		if !ok || s.in != nil && !s.in(element) {
-			continue
-		}
-		if s.Sub == nil {
-			out = append(out, e)
-		} else if v, ok := element[s.Sub.Name]; ok {
-			out = append(out, v)
-		} else if missing != nil {
-			out = append(out, missing)
-		}
-	}
-	return out
-}
-
-// assigned reports whether any of the values is neither an empty string nor an empty object.
-func assigned(values []any) bool {
-	for _, v := range values {
-		switch v := v.(type) {
-		case string:
-			if v != "" {
-				return true
-			}
-		case map[string]any:
-			if len(v) > 0 {
-				return true
-			}
-		default:
+		if s.holdsIn(e, missing, holds) {
 			return true
 		}
 	}
 	return false
+}
+
+// holdsIn is some for one element.
+func (s selector) holdsIn(e, missing any, holds func(value any) bool) bool {
+	if s.in == nil && s.Sub == nil {
+		return holds(e)
+	}
+	element, ok := e.(map[string]any)
+	if !ok || s.in != nil && !s.in(element) {
+		return false
+	}
+	if s.Sub == nil {
+		return holds(e)
+	}
+	if v, ok := element[s.Sub.Name]; ok {
+		return holds(v)
+	}
+	return missing != nil && holds(missing)
+}
+
+// assigned reports whether a value is neither an empty string nor an empty object.
+func assigned(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return v != ""
+	case map[string]any:
+		return len(v) > 0
+	default:
+		return true
+	}
 }

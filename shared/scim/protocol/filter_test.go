@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -260,4 +261,27 @@ func FuzzPath(f *testing.F) {
 			t.Fatalf("%q prints as %q, then as %q, %v", text, printed, again, err)
 		}
 	})
+}
+
+// TestComparingMembersAllocatesNothing: a long filter compares each member of each group many times. Allocations are counted, so
+// it does not run in parallel.
+func TestComparingMembersAllocatesNothing(t *testing.T) {
+	members := []any{}
+	for n := range 1000 {
+		members = append(members, map[string]any{"value": fmt.Sprint(n)})
+	}
+	group := map[string]any{"members": members}
+	for _, filter := range []string{`members.value co "x"`, `members[value eq "x"]`, `not (members.value pr)`} {
+		parsed, err := protocol.ParseFilter(filter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		matches, err := (&protocol.Compiler{Type: protocol.GroupType}).Compile(parsed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if allocations := testing.AllocsPerRun(5, func() { matches(group) }); allocations > 0 {
+			t.Errorf("%s: %v allocations", filter, allocations)
+		}
+	}
 }

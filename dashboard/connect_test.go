@@ -102,6 +102,26 @@ func TestAProgramThatDescribesItselfNamesItsHost(t *testing.T) {
 	}
 }
 
+// TestAProgramThatDoesNotOpen: an answer to a program on the machine leaves the page in place, and browsers do not say that nothing
+// opened it.
+func TestAProgramThatDoesNotOpen(t *testing.T) {
+	t.Parallel()
+	b, base := signedIn(t)
+	var client struct {
+		ID string `json:"client_id"`
+	}
+	const redirect = "docent-test-program://callback"
+	send(t, "POST", base+"/oauth/register", "application/json", `{"client_name":"Assistant","redirect_uris":["`+redirect+`"]}`, "", &client)
+	sum := sha256.Sum256(nil)
+	b.Go(base + "/oauth/authorize?" + url.Values{"response_type": {"code"}, "client_id": {client.ID}, "redirect_uri": {redirect},
+		"code_challenge": {base64.RawURLEncoding.EncodeToString(sum[:])}, "code_challenge_method": {"S256"}}.Encode())
+	b.Wait("Assistant")
+	b.Gone("Your answer was sent.")
+	b.Click("Give access")
+	b.Wait("Your answer was sent.")
+	b.Faults() // the browser's own, that it knows no such program
+}
+
 // send sends a request, decodes its reply and returns its status.
 func send(t *testing.T, method, address, media, body, key string, reply any) int {
 	t.Helper()

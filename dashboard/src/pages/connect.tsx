@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { call } from "../api";
 import { useAction, useLoad } from "../load";
 import { useRoute } from "../route";
@@ -13,10 +14,12 @@ export function Connect() {
 	const request = Object.fromEntries(members.filter((m) => query.has(m)).map((m) => [m, m === "resource" ? query.getAll(m).join(" ") : query.get(m)]));
 	const asked = useLoad(() => call<{ name: string; host: string; publisher?: string; scopes: string[] }>("/oauth/consent", { method: "POST", body: request }), [query.toString()]);
 	const action = useAction();
+	const [sent, send] = useState(false);
 	const decide = (allow: boolean) =>
 		action.run(async () => {
 			const to = await call<{ redirectTo: string }>("/oauth/decision", { method: "POST", body: { ...request, allow } });
 			location.assign(to.redirectTo);
+			send(true); // the page stays if it is the address of a program on the machine
 		});
 	return (
 		<Page title="Connect a program" about="A program asks to search and read in your name.">
@@ -42,6 +45,7 @@ export function Connect() {
 							<li>It cannot change documents, keys or settings.</li>
 							<li>You can end it at any time, in Settings, Connected programs.</li>
 						</ul>
+						{sent && <p role="status">Your answer was sent. If no program has opened, it is not installed, or the browser may not open it.</p>}
 						<Problem error={action.error} />
 						<div class="row">
 							<button type="button" class="primary" disabled={action.busy} onClick={() => decide(true)}>

@@ -157,6 +157,22 @@ func TestALargeFileIsSentOnce(t *testing.T) {
 	}
 }
 
+// TestTheReferenceShowsNoFile: a file of many megabytes as text would stop the page.
+func TestTheReferenceShowsNoFile(t *testing.T) {
+	t.Parallel()
+	b := withFiles(t)
+	b.Drop(".drop", write(t, map[string]string{"small.pdf": "%PDF-1.7 small file"}))
+	b.Wait("1 document put.")
+	id := browser.Value[string](b, `fetch("../documents?limit=1").then((r) => r.json()).then((all) => all[0].id)`)
+	open(b, "reference")
+	b.Fill("Filter operations", "original file")
+	b.Click("GET /documents/{documentId}/original Download the original file of a document")
+	b.Fill("documentId", id)
+	b.Click("Send GET")
+	b.Wait("A file of the type application/pdf")
+	b.Gone("%PDF")
+}
+
 // TestDropFiles drops a small file, which goes with the request, a large one, which goes to an address of its own, and
 // one that is too large.
 func TestDropFiles(t *testing.T) {

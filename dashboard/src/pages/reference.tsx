@@ -206,7 +206,7 @@ function Try({ of }: { of: Operation }) {
 				headers: { ...forPerson(), ...(of.media && body && { "Content-Type": of.media }) },
 				body: of.media && body ? body : undefined,
 			});
-			const [r, text] = await sent.then(async (r) => [r, await r.text()] as const).catch((cause: unknown) => {
+			const [r, text] = await sent.then(async (r) => [r, await shown(r)] as const).catch((cause: unknown) => {
 				throw lost(cause);
 			});
 			setSure(false);
@@ -249,6 +249,14 @@ function Try({ of }: { of: Operation }) {
 			)}
 		</form>
 	);
+}
+
+/** Returns the text of a reply. A file is not read: many megabytes of it would stop the page for minutes. */
+async function shown(r: Response): Promise<string> {
+	const media = r.headers.get("Content-Type") ?? "";
+	if (media === "" || /^text\/|json|xml\b/.test(media)) return r.text();
+	await r.body?.cancel();
+	return `A file of the type ${media}, which is not shown here.`;
 }
 
 function pretty(text: string): string {

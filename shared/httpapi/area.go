@@ -30,7 +30,7 @@ var (
 	SCIM           = Area{"scim", func(s Services, api huma.API, m *mux) { s.scimRoutes(api, m) }}
 	Dashboard      = Area{"dashboard", func(s Services, api huma.API, m *mux) {
 		(&sessions{s}).routes(api)
-		(&signOns{s}).routes(api, m)
+		(&signOns{Services: s}).routes(api, m)
 		(&oauths{s}).routes(api, m)
 	}}
 	Admin = Area{"admin", func(s Services, api huma.API, m *mux) {

@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
+	"docent/shared/rate"
 	"docent/shared/signon"
 	"docent/shared/team"
 )
@@ -40,10 +41,18 @@ const signOnForm = 3*(256<<10) + 4096
 // browserLife is how long a browser keeps the secret that binds a sign-in to it.
 const browserLife = signon.RequestLife
 
+// beginsPerSecond is how many sign-ins per second may begin at one address, on average over rate.Window. Each stores something,
+// and needs no key. The people of a whole company may have one address.
+const beginsPerSecond = 50
+
 // signOns has the operations with which a browser signs in at an identity provider.
-type signOns struct{ Services }
+type signOns struct {
+	Services
+	begins rate.Limiter // by address
+}
 
 func (h *signOns) routes(api huma.API, m *mux) {
+	h.begins.PerSecond, h.begins.Now = 2*beginsPerSecond, h.Now // a key has half of it
 	for pattern, handle := range map[string]func(http.ResponseWriter, *http.Request) error{
 		signOnFirst: h.first, signOnBegin: h.begin, signOnMetadata: h.metadata, signOnACS: h.acs, signOnCallback: h.callback, signOnFinish: h.finish,
 	} {
@@ -73,6 +82,9 @@ func (h *signOns) first(w http.ResponseWriter, r *http.Request) error {
 // begin begins a sign-in, or with the parameter test a test by the admin whose session the
 // browser has.
 func (h *signOns) begin(w http.ResponseWriter, r *http.Request) error {
+	if _, err := h.begins.Take(requestFrom(r.Context()).account.owner, signOnPrefix); err != nil {
+		return err
+	}
 	testBy := ""
 	if r.URL.Query().Has("test") {
 		requestFrom(r.Context()).testing = true

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"path"
 	"strings"
@@ -93,6 +94,33 @@ func (a *api) provide(name string) *provided {
 func (p *provided) setMetadata(idp *samltest.Provider) {
 	p.t.Helper()
 	p.do(call{"PUT", "/team/saml-metadata", p.pat, idp.Metadata(), map[string]string{"Content-Type": "application/samlmetadata+xml"}}).want(p.t, 200)
+}
+
+// TestSignInsOfOneAddressAreLimited: each that begins stores something, and needs no key.
+func TestSignInsOfOneAddressAreLimited(t *testing.T) {
+	t.Parallel()
+	p := newAPI(t).provide("acme")
+	begin := func(address string) string {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/v1/sso/"+p.ID, nil)
+		r.RemoteAddr = address + ":1"
+		w := httptest.NewRecorder()
+		p.handler.ServeHTTP(w, r)
+		return response{w.Result(), w.Body.Bytes()}.failure(t)
+	}
+	for n := range 500 {
+		if failed := begin("192.0.2.7"); failed != "" {
+			t.Fatalf("sign-in %d: %s", n, failed)
+		}
+	}
+	for address, want := range map[string]string{"192.0.2.7": "rate-exceeded", "192.0.2.8": "", "[2001:db8::1]": ""} {
+		if failed := begin(address); failed != want {
+			t.Errorf("%s: %q, want %q", address, failed, want)
+		}
+	}
+	p.clock.Advance(time.Second)
+	if failed := begin("192.0.2.7"); failed != "" {
+		t.Errorf("a second later: %s", failed)
+	}
 }
 
 // begin begins a sign-in in b and returns the request.

@@ -125,9 +125,19 @@ func (x *Extractor) extract(ctx context.Context, work pending.Work, r record) er
 	}
 	body, pages := joinPages(found.Pages)
 	if body == "" {
-		return &unreadable{codeNoText, "The file has no text. Pictures are not read; put a file with text in it."}
+		return &unreadable{codeNoText, noText(found.Notes)}
 	}
 	return x.storeText(ctx, work, r, body, text.CutPages(body, pages), clipNotes(found.Notes))
+}
+
+// noText says why a file has no text. A note names what was left out, such as a hidden sheet.
+func noText(notes []string) string {
+	for _, n := range clipNotes(notes) {
+		if strings.Contains(n, " left out") {
+			return "The file has no text that is shown. " + n
+		}
+	}
+	return "The file has no text. Pictures are not read; put a file with text in it."
 }
 
 // read calls Read. A reader that panics has met a file that it cannot read.

@@ -261,7 +261,10 @@ func TestAFileThatCannotBeReadSaysWhy(t *testing.T) {
 		"a damaged slide": {extract.PPTX, "unreadable-file", "Slide 7: It is damaged.", func(context.Context) (extract.Document, error) {
 			return extract.Document{}, extract.Errorf("It is damaged.").OnPage(7)
 		}},
-		"pictures": {extract.PDF, "no-text", "The file has no text.", func(context.Context) (extract.Document, error) {
+		"hidden": {extract.XLSX, "no-text", "The file has no text that is shown. The sheet Data is hidden and was left out.", func(context.Context) (extract.Document, error) {
+			return extract.Document{Notes: []string{"The sheet Data is hidden and was left out."}}, nil
+		}},
+		"pictures": {extract.PDF, "no-text", "The file has no text. Pictures", func(context.Context) (extract.Document, error) {
 			return extract.Document{Notes: []string{"Page 1 is a picture."}}, nil
 		}},
 		"a panic": {extract.PDF, "unreadable-file", "The file is damaged", func(context.Context) (extract.Document, error) { panic("out of range") }},

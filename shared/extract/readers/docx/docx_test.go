@@ -38,6 +38,12 @@ const numbering = `
 	<w:abstractNum w:abstractNumId="2">
 		<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="upperRoman"/><w:lvlText w:val="Article %1."/></w:lvl>
 		<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimalZero"/><w:isLgl/><w:lvlText w:val="Section %1.%2"/></w:lvl></w:abstractNum>
+	<w:abstractNum w:abstractNumId="3">
+		<w:lvl w:ilvl="0"><mc:AlternateContent><mc:Choice Requires="w14"><w:numFmt w:val="custom" w:format="001, 002, 003, ..."/></mc:Choice><mc:Fallback>
+			<w:numFmt w:val="decimal"/></mc:Fallback></mc:AlternateContent><w:lvlText w:val="REQ-%1"/></w:lvl>
+		<w:lvl w:ilvl="1"><mc:AlternateContent><mc:Choice Requires="w14"><w:numFmt w:val="custom" w:format="α, β, γ, ..."/></mc:Choice><mc:Fallback>
+			<w:numFmt w:val="decimal"/></mc:Fallback></mc:AlternateContent><w:lvlText w:val="%2."/></w:lvl></w:abstractNum>
+	<w:num w:numId="5"><w:abstractNumId w:val="3"/></w:num>
 	<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>
 	<w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num>
 	<w:num w:numId="4"><w:abstractNumId w:val="2"/></w:num>
@@ -92,6 +98,7 @@ func TestRead(t *testing.T) {
 		{"a list that starts at another number", item("3", "0", "a") + item("3", "0", "b"), "7. a\n8. b\n"},
 		{"a level of a contract that shows the number above it as a number", item("4", "0", "a") + item("4", "0", "b") + item("4", "1", "c"),
 			"- Article I. a\n- Article II. b\n    - Section 2.01 c\n"},
+		{"a custom format of numbers", item("5", "0", "a") + item("5", "0", "b") + item("5", "1", "c"), "- REQ-001 a\n- REQ-002 b\n    1. c\n"},
 		{"an empty paragraph has its number", item("3", "0", "a") + item("3", "0", "") + item("3", "0", "b"), "7. a\n9. b\n"},
 		{"a column of numbers without text", "<w:tbl><w:tr><w:tc>" + item("2", "0", "") + "</w:tc>" + tc("", "x") + "</w:tr><w:tr><w:tc>" + item("2", "0", "") + "</w:tc>" +
 			tc("", "y") + "</w:tr></w:tbl>", "| 1. | x |\n| --- | --- |\n| 2. | y |\n"},

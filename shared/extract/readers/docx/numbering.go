@@ -1,6 +1,7 @@
 package docx
 
 import (
+	"cmp"
 	"encoding/xml"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ const (
 	maxLists   = 50_000
 	maxLevels  = 9    // of a list
 	maxCounter = 9999 // a hostile start value must not make Roman numbers long
+	maxDigits  = 9    // with the zeros in front
 	maxLabel   = 200  // bytes of a level's text, which each of its paragraphs has
 )
 
@@ -106,7 +108,16 @@ func readLevels(d *ooxml.Decoder) (map[int]level, int, error) {
 				case "start":
 					l.start = number(ooxml.Attr(e, "val"))
 				case "numFmt":
-					l.format = ooxml.Attr(e, "val")
+					l.format = formatOf(e)
+				case "AlternateContent": // Word writes a custom format with another one for older readers
+					return d.Each(func(xml.StartElement) error {
+						return d.Each(func(e xml.StartElement) error {
+							if e.Name.Local == "numFmt" {
+								l.format = cmp.Or(l.format, formatOf(e))
+							}
+							return nil
+						})
+					})
 				case "isLgl":
 					l.legal = ooxml.On(ooxml.Attr(e, "val"))
 				case "lvlText":
@@ -123,6 +134,19 @@ func readLevels(d *ooxml.Decoder) (map[int]level, int, error) {
 		return nil
 	})
 	return levels, override, err
+}
+
+// formatOf returns the format that a w:numFmt names: for a custom one its number 1 if that has zeros in front, such as 001, else decimal.
+func formatOf(e xml.StartElement) string {
+	format := ooxml.Attr(e, "val")
+	if format != "custom" {
+		return format
+	}
+	one, _, _ := strings.Cut(ooxml.Attr(e, "format"), ",")
+	if len(one) > maxDigits || strings.TrimLeft(one, "0") != "1" || one == "1" {
+		return "decimal"
+	}
+	return one
 }
 
 // number returns a number from 0 to maxCounter.
@@ -244,5 +268,9 @@ func numeral(n int, format string) string {
 			return "0" + strconv.Itoa(n)
 		}
 	}
-	return strconv.Itoa(n)
+	text := strconv.Itoa(n)
+	if strings.HasPrefix(format, "0") {
+		text = strings.Repeat("0", max(0, len(format)-len(text))) + text
+	}
+	return text
 }

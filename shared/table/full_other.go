@@ -4,5 +4,6 @@ package table
 
 import "syscall"
 
-// full are the errors of a full disk, and of a quota that is used up.
-var full = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT}
+// full are the errors of a full disk, of a quota that is used up, and of a file that must not become larger (ulimit -f, LimitFSIZE of
+// systemd, a file system of old).
+var full = []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG}

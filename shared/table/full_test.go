@@ -20,6 +20,7 @@ func TestAFullDiskIsKnownByItsErrors(t *testing.T) {
 	}{
 		{syscall.ENOSPC, true},
 		{syscall.EDQUOT, true},
+		{syscall.EFBIG, !onWindows},
 		{syscall.Errno(39), onWindows},
 		{syscall.Errno(112), onWindows},
 		{syscall.EIO, false},

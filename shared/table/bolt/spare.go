@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -163,10 +164,15 @@ func (s *Store) transactInRoom(group []*request) (freeing, others error) {
 	if len(free) == 0 {
 		return nil, others
 	}
-	if freeing = s.transact(free); table.IsFull(freeing) && s.spare.give(s.now()) {
+	if freeing = s.transact(free); s.giveFor(freeing) {
 		freeing = s.transact(free)
 	}
 	return freeing, others
+}
+
+// giveFor gives up the spare file after err if that makes room.
+func (s *Store) giveFor(err error) bool {
+	return table.IsFull(err) && !errors.Is(err, syscall.EFBIG) && s.spare.give(s.now())
 }
 
 // errNoRoom returns the error of a Write that needs room while there is only what the spare file left.
@@ -177,11 +183,25 @@ func (s *Store) errNoRoom() error {
 
 // update is db.Update, unless a test fills the disk.
 func (s *Store) update(do func(*bbolt.Tx) error) error {
-	return s.db.Update(func(tx *bbolt.Tx) error {
+	return withErrno(s.db.Update(func(tx *bbolt.Tx) error {
 		err := do(tx)
 		if err == nil && s.full != nil {
 			err = s.full()
 		}
 		return err
-	})
+	}))
+}
+
+// withErrno returns err with the errno of a full disk that only its text contains: bbolt does not wrap the error of making its file
+// larger.
+func withErrno(err error) error {
+	if err == nil || table.IsFull(err) {
+		return err
+	}
+	for _, no := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if strings.HasSuffix(err.Error(), ": "+no.Error()) {
+			return fmt.Errorf("%w (%w)", err, no)
+		}
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package bolt_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -209,5 +210,24 @@ func TestOnAFullDiskWhatHasExpiredIsRemoved(t *testing.T) {
 	d.now.Add(10)
 	if removed, err := d.s.Sweep(t.Context()); err != nil || removed != 1 || d.hasSpare() {
 		t.Errorf("removed %d, %v; spare %t", removed, err, d.hasSpare())
+	}
+}
+
+// TestAFileThatMustNotBecomeLarger is answered as a full disk, although bbolt keeps only the text of the error. The spare file is
+// another file, so it stays.
+func TestAFileThatMustNotBecomeLarger(t *testing.T) {
+	t.Parallel()
+	d := newFullDisk(t)
+	d.s.Fill(func() error {
+		return fmt.Errorf("file resize error: %s", &fs.PathError{Op: "truncate", Path: "docent.db", Err: syscall.EFBIG})
+	})
+	for name, err := range map[string]error{"a put": d.put("a"), "a removal": d.remove(table.Freeing(t.Context()), "a")} {
+		if !errors.Is(err, syscall.EFBIG) || !d.hasSpare() {
+			t.Errorf("%s: %v; spare %t", name, err, d.hasSpare())
+		}
+	}
+	d.s.Fill(func() error { return nil })
+	if err := d.put("a"); err != nil {
+		t.Errorf("a put when it may: %v", err)
 	}
 }

@@ -53,7 +53,7 @@ func (s *Store) sweepOnce() (removed int, err error) {
 		removed = len(entries)
 		return nil
 	}
-	if err = s.update(removeDue); table.IsFull(err) && s.spare.give(s.now()) {
+	if err = s.update(removeDue); s.giveFor(err) {
 		err = s.update(removeDue)
 	}
 	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {

@@ -39,11 +39,18 @@ func (s *Service) retryOnConflict(ctx context.Context, teamID string, t *protoco
 		if err = change(); !errors.Is(err, table.ErrConflict) {
 			return err
 		}
-		bound := min(firstPause<<min(try, 10), longPause)
-		if pause.For(waiting, rand.N(bound)) != nil { //nolint:gosec // it spreads callers out, it guards nothing
+		if rest(waiting, try) != nil {
 			return ended(ctx, err)
 		}
 	}
+}
+
+// rest waits before the try after the given one. The request gives up its place among the running ones meanwhile: a change that a killed
+// process has left half-done is waited for a long time.
+func rest(ctx context.Context, try int) error {
+	defer memory.Pause(ctx)()
+	bound := min(firstPause<<min(try, 10), longPause)
+	return pause.For(ctx, rand.N(bound)) //nolint:gosec // it spreads callers out, it guards nothing
 }
 
 // ended returns the error of ctx if it has ended, otherwise err.

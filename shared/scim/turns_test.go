@@ -1,14 +1,17 @@
 package scim_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"docent/shared/memory"
 	"docent/shared/scim"
 	"docent/shared/table"
 	"docent/shared/team"
@@ -151,4 +154,50 @@ func TestAChangeThatOthersHoldUpIsRefusedInTime(t *testing.T) {
 	if r := patch(); r.StatusCode != 200 || s.WaitingChanges() != 0 {
 		t.Errorf("%d %s, %d wait", r.StatusCode, r.text, s.WaitingChanges())
 	}
+}
+
+// halting is a store whose Writes conflict while it halts.
+type halting struct {
+	table.Store
+	halts atomic.Bool
+}
+
+func (h *halting) Write(ctx context.Context, ops ...table.Op) error {
+	if h.halts.Load() {
+		return table.ErrConflict
+	}
+	return h.Store.Write(ctx, ops...)
+}
+
+// TestAChangeThatIsTriedAgainTakesNoPlace: two changes of groups that a killed process has left half-done would otherwise hold up
+// every other request of their team.
+func TestAChangeThatIsTriedAgainTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &halting{}
+		s := newServerOn(t, func(real table.Store) table.Store { store.Store = real; return store })
+		id := s.group("g")
+		room := &memory.Room{Places: memory.NewPool(1, 0), Turns: memory.NewPool(1, 0), Bytes: memory.NewPool(1, 0), Free: 1 << 20, Small: 1 << 20, Patience: time.Minute}
+		work := room.Work("a")
+		defer work.End()
+		if err := work.Begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		store.halts.Store(true)
+		status := make(chan int, 1)
+		go func() {
+			status <- s.within(memory.WithWork(t.Context(), work), "PATCH", "/Groups/"+id, message(`{"op":"replace","path":"displayName","value":"h"}`)).StatusCode
+		}()
+		synctest.Wait()
+		if held := room.Places.Held(); held != 0 {
+			t.Errorf("%d places are held", held)
+		}
+		store.halts.Store(false)
+		if got := <-status; got != 204 {
+			t.Errorf("status %d", got)
+		}
+		if held := room.Places.Held(); held != 1 {
+			t.Errorf("%d places are held in the end", held)
+		}
+	})
 }

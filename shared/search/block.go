@@ -80,7 +80,7 @@ func blocks(passage string, open items) []block {
 			open.begin(item{indent: at, offset: at + codeIndent})
 		}
 		switch level, _ := text.ATXHeading(line); {
-		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line), container.MatchString(line):
+		case level > 0, breakLine.MatchString(line), definition.MatchString(line), callout.MatchString(line), isContainer(line):
 			i++
 			for colons.MatchString(line) && i < len(lines) && option.MatchString(text.Unquote(lines[i])) {
 				i++
@@ -122,6 +122,12 @@ func blocks(passage string, open items) []block {
 		out, lastAt = append(out, b), at
 	}
 	return out
+}
+
+// isContainer reports whether container matches line. Most lines begin otherwise, and cost less by that.
+func isContainer(line string) bool {
+	begin := strings.TrimLeft(line, " ")
+	return begin != "" && strings.IndexByte(":<{i", begin[0]) >= 0 && container.MatchString(line)
 }
 
 // commentLines returns the number of lines of the HTML comment that begins with first, which stands for lines[0]. It is 0 if
@@ -385,7 +391,7 @@ func listBlock(lines []string, open *items) (block, int) {
 		}
 		inner := outdent(line, min(open.last(), indentOf(line)))
 		level, _ := text.ATXHeading(inner)
-		isBreak := breakLine.MatchString(inner) || container.MatchString(inner)
+		isBreak := breakLine.MatchString(inner) || isContainer(inner)
 		isItem := n == 0 || itemMark.MatchString(line) && !isBreak
 		switch {
 		case level > 0, openFence(line) != "", !isItem && (isBreak || n+1 < len(lines) && text.IsTable(inner, lines[n+1])):
@@ -428,7 +434,7 @@ func paragraphBlock(lines []string, at int) (block, int) {
 		line := outdent(text.Unquote(lines[n]), at)
 		level, _ := text.ATXHeading(line)
 		if n > 0 && (strings.TrimSpace(line) == "" || level > 0 || breakLine.MatchString(line) || openFence(line) != "" ||
-			itemMark.MatchString(line) || footnote.MatchString(line) || container.MatchString(line) || n+1 < len(lines) && text.IsTable(line, lines[n+1])) {
+			itemMark.MatchString(line) || footnote.MatchString(line) || isContainer(line) || n+1 < len(lines) && text.IsTable(line, lines[n+1])) {
 			break
 		}
 		stripped = append(stripped, strings.TrimSpace(text.Unquote(line)))

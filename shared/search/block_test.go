@@ -310,6 +310,7 @@ func TestMarksOfContainersAreNotQuoted(t *testing.T) {
 		{"attributes", "The zebra grazes.\n{: .zebra }\n", want},
 		{"a text between tags of templates", "{% if zebra %}The zebra grazes.{% endif %}\n", `**{% if zebra %}The zebra grazes.{% endif %}**`},
 		{"a type", "The zebra grazes in List<Zebra>.\n", `**The zebra grazes in List\<Zebra>.**`},
+		{"tags in indented code", "The zebra grazes.\n\n    <Zebra>\n    {% graze %}\n", "The zebra grazes.\n\n```\n<Zebra>\n{% graze %}\n```"},
 		{"tags in code", "```\n<Zebra>\n{% graze %}\n```\n", "```\n<Zebra>\n{% graze %}\n```"},
 		{"options between colons", ":::{card} Zoo zebra\n:link: zebra.md\n:footer: Graze\n\nThe zebra grazes.\n:::\n", want},
 		{"a file to include", "{!zebra.md!}\n\nThe zebra grazes.\n", want},

@@ -85,13 +85,15 @@ func find(root *html.Node, wanted func(*html.Node) bool) *html.Node {
 }
 
 func prune(root *html.Node) {
-	var gone []*html.Node
+	var gone, contents []*html.Node
 	for n := range root.Descendants() {
 		switch {
 		case n.Type == html.CommentNode:
 			gone = append(gone, n)
 		case n.Type == html.ElementNode && (slices.Contains(dropped, n.DataAtom) || attribute(n, "role") == "navigation" || hasClass(n, navigation...)):
 			gone = append(gone, n)
+		case hasClass(n, "toc"):
+			contents = append(contents, n)
 		case n.Parent != nil && hasClass(n, "title") && hasClass(n.Parent, admonitions...):
 			n.Data, n.DataAtom = "p", atom.P // what follows it is not below it
 		}
@@ -99,7 +101,16 @@ func prune(root *html.Node) {
 	for _, n := range gone {
 		n.Parent.RemoveChild(n)
 	}
+	for _, n := range contents {
+		// The contents of a page or chapter are links to its parts. Of a book, they are all that the page has.
+		if n.Parent != nil && len(textOf(root))-len(textOf(n)) >= minText {
+			n.Parent.RemoveChild(n)
+		}
+	}
 }
+
+// minText is how many bytes of text a page has whose table of contents is left out.
+const minText = 300
 
 func textOf(n *html.Node) string {
 	if n == nil {

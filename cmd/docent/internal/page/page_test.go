@@ -131,6 +131,7 @@ func TestBodies(t *testing.T) {
 		_ = binary.Write(&b, binary.BigEndian, utf16.Encode([]rune("\uFEFF"+s)))
 		return b.String()
 	}
+	long := strings.TrimSpace(strings.Repeat("Run the backup. ", 20))
 	cases := []struct {
 		name, file, content, body, wrong string
 	}{
@@ -171,6 +172,8 @@ func TestBodies(t *testing.T) {
 				<h3 class="title">Note</h3><p>It is slow.</p></div><p>Run it.</p><ul class="docnav top"><li>Next</li></ul><div class="navfooter">Prev</div>`,
 			body: "## Backup\n\nNote\n\nIt is slow.\n\nRun it.",
 		},
+		{name: "contents of a page", file: "a.html", content: `<div class="toc"><dl class="toc"><dt>1. Backup</dt></dl></div><p>` + long, body: long},
+		{name: "contents of a book", file: "a.html", content: `<div class="toc"><p>1. Backup</p></div><p>The manual.</p>`, body: "1\\. Backup\n\nThe manual."},
 		{name: "an empty main part does not hide the rest", file: "a.html", content: "<main> </main><p>kept</p>", body: "kept"},
 	}
 	for _, tc := range cases {

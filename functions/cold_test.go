@@ -25,7 +25,7 @@ var larger = map[string]int64{
 	// embedding model takes 0.4, the names of HTML's characters in titles 0.1.
 	"context": 17<<20 + 832<<10,
 	// 13.2 MiB, in the same steps: it has the clients of models and the checks of what they write.
-	"answering": 13<<20 + 192<<10,
+	"answering": 13<<20 + 256<<10,
 	// It reads PDF by a library of its own, as WebAssembly, and Office files.
 	"extracting": 32 << 20,
 	// 14.6 MiB, in steps of 64 KiB: it has every connector, the readers of HTML and reStructuredText, and notices of

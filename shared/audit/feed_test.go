@@ -10,6 +10,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/memory/memorytest"
 	"docent/shared/table"
 )
 
@@ -340,6 +341,30 @@ func TestABoundedReadWaitsForAWriter(t *testing.T) {
 		}
 		if got := w.all(audit.Query{Since: soon}); !slices.Equal(got, []string{"2"}) {
 			t.Errorf("%s: the next window has %v", order, got)
+		}
+	}
+}
+
+// TestABoundedReadThatWaitsTakesNoPlace: the numbers of a killed process would otherwise hold up other requests of the team.
+func TestABoundedReadThatWaitsTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{audit.Ascending, audit.Descending} {
+		w := newWorld(t)
+		ctx, places := memorytest.OnePlace(t)
+		w.claim(1)
+		waits, advance := 0, w.log.Wait
+		w.log.Wait = func(ctx context.Context, d time.Duration) error {
+			waits++
+			if held := places.Held(); held != 0 {
+				t.Errorf("%s: %d places are held", order, held)
+			}
+			return advance(ctx, d)
+		}
+		if _, err := w.log.Feed(ctx, teamID, audit.Query{Until: stamp(w.clock.now().Add(time.Minute)), Order: order, Limit: 100}); err != nil {
+			t.Fatal(err)
+		}
+		if held := places.Held(); waits == 0 || held != 1 {
+			t.Errorf("%s: %d waits, %d places are held in the end", order, waits, held)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"docent/shared/memory"
 	"docent/shared/pause"
 	"docent/shared/table"
 )
@@ -178,7 +179,9 @@ func (l *Log) gracePeriod() time.Duration {
 	return Grace
 }
 
+// wait waits for writers. A request gives up its place among the running ones meanwhile.
 func (l *Log) wait(ctx context.Context, d time.Duration) error {
+	defer memory.Pause(ctx)()
 	if l.Wait != nil {
 		return l.Wait(ctx, d)
 	}

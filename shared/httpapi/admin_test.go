@@ -1,11 +1,16 @@
 package httpapi_test
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"docent/shared/app/parts/identity"
 	"docent/shared/team"
 	"docent/shared/team/teamtest"
 )
@@ -226,6 +231,41 @@ func TestSAMLMetadata(t *testing.T) {
 	}
 	a.do(call{"DELETE", "/team/saml-metadata", x.pat, nil, nil}).want(t, 204)
 	get("").wantCode(t, 404, "not-found")
+}
+
+// TestSlowSAMLAddressesHoldUpNothingElse: more requests than places wait for a provider's server, and another of the team is answered.
+func TestSlowSAMLAddressesHoldUpNothingElse(t *testing.T) {
+	t.Parallel()
+	reached, answer := make(chan bool), make(chan bool)
+	parts := partsWith(identity.Providers())
+	parts.FetchSAML = func(ctx context.Context, _ string) (team.SAMLProvider, []byte, error) {
+		reached <- true
+		<-answer
+		return fetchSAML(ctx, samlAddress)
+	}
+	a := newAPIOf(t, parts)
+	x := a.newTenant("acme")
+	var all sync.WaitGroup
+	refused := make(chan response)
+	waiting := max(runtime.NumCPU(), 2) + 1
+	for range waiting {
+		all.Go(func() {
+			got := a.do(call{"PUT", "/team/saml-metadata/url", x.pat, map[string]any{"url": samlAddress}, nil})
+			if got.StatusCode == http.StatusServiceUnavailable {
+				refused <- got
+			}
+		})
+	}
+	for range waiting {
+		select {
+		case <-reached:
+		case got := <-refused:
+			t.Errorf("%s", got.body)
+		}
+	}
+	a.do(call{"GET", "/team", x.pat, nil, nil}).want(t, 200)
+	close(answer)
+	all.Wait()
 }
 
 // TestSAMLMetadataByAddress: the provider's address is kept until metadata is sent; a refused

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"docent/shared/apierr"
+	"docent/shared/memory"
 	"docent/shared/team"
 )
 
@@ -123,6 +124,7 @@ func (h *administration) setSAMLURL(ctx context.Context, in *setSAMLURLInput) (*
 	if err != nil {
 		return nil, err
 	}
+	memory.Yield(ctx) // the other machine may be slow
 	provider, text, err := h.FetchSAML(ctx, in.Body.URL)
 	if err != nil {
 		return nil, err

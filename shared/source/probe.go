@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/memory"
 )
 
 // probeTime bounds the check of new settings at the provider. A request waits for it.
@@ -21,7 +22,9 @@ func (s *Service) tried(ctx context.Context, name ProviderName, a Access) (*Sync
 	}
 	timed, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
+	resume := memory.Pause(ctx)
 	err := s.Probe(timed, name, a)
+	resume()
 	var wrong *apierr.Error
 	var failed *SyncError
 	switch {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/memory/memorytest"
 	"docent/shared/source"
 	"docent/shared/table"
 )
@@ -59,6 +60,27 @@ func TestNewSettingsAreTriedAtTheProvider(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAProviderThatIsAskedTakesNoPlace: slow ones would otherwise hold up other requests of the team.
+func TestAProviderThatIsAskedTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	ctx, places := memorytest.OnePlace(t)
+	asked := false
+	l.syncer.Probe = func(context.Context, source.ProviderName, source.Access) error {
+		asked = true
+		if held := places.Held(); held != 0 {
+			t.Errorf("%d places are held", held)
+		}
+		return nil
+	}
+	if _, _, err := l.syncer.Create(ctx, l.team, source.DataSource{Provider: "shelf", Name: "s"}, source.Secrets{"token": "t"}); err != nil {
+		t.Fatal(err)
+	}
+	if held := places.Held(); !asked || held != 1 {
+		t.Errorf("asked %t, %d places are held in the end", asked, held)
 	}
 }
 

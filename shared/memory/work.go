@@ -241,6 +241,21 @@ func WaitTurn(ctx context.Context) error {
 	return w.takeTurn(ctx)
 }
 
+// LeaveTurn gives up the turn of the work of ctx before it waits for what other work holds, which may need the turn to continue. The
+// work takes a turn again with the next memory that it reserves.
+func LeaveTurn(ctx context.Context) {
+	w := workOf(ctx)
+	if w == nil {
+		return
+	}
+	w.waiting.Lock()
+	defer w.waiting.Unlock()
+	w.mu.Lock()
+	w.inTurn = false
+	w.mu.Unlock()
+	w.turn.Shrink(0)
+}
+
 // Yield gives up the place and the turn of the work of ctx, which will mostly wait for
 // other machines or for an answer. It keeps its bytes.
 func Yield(ctx context.Context) {

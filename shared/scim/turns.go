@@ -48,6 +48,7 @@ func (s *Service) retryOnConflict(ctx context.Context, teamID string, t *protoco
 // rest waits before the try after the given one. The request gives up its place among the running ones meanwhile: a change that a killed
 // process has left half-done is waited for a long time.
 func rest(ctx context.Context, try int) error {
+	memory.LeaveTurn(ctx)
 	defer memory.Pause(ctx)()
 	bound := min(firstPause<<min(try, 10), longPause)
 	return pause.For(ctx, rand.N(bound)) //nolint:gosec // it spreads callers out, it guards nothing
@@ -81,8 +82,8 @@ type turn struct {
 }
 
 // acquire waits for a free slot of the key, of which there are size, in the order of arrival. If ctx ends first, it returns
-// the error of ctx. The caller must call leave. While it waits, its request gives up its own place among the running ones,
-// because the request that has the slot may need that place to continue.
+// the error of ctx. The caller must call leave. While it waits, its request gives up its own place among the running ones, and its turn
+// among the large ones, because the request that has the slot may need these to continue.
 func (t *turns) acquire(ctx context.Context, key string, size int) (leave func(), err error) {
 	t.mu.Lock()
 	if t.byKey == nil {
@@ -108,6 +109,7 @@ func (t *turns) acquire(ctx context.Context, key string, size int) (leave func()
 		return leave, nil
 	default:
 	}
+	memory.LeaveTurn(ctx)
 	defer memory.Pause(ctx)()
 	select {
 	case own.slots <- struct{}{}:

@@ -201,3 +201,36 @@ func TestAChangeThatIsTriedAgainTakesNoPlace(t *testing.T) {
 		}
 	})
 }
+
+// TestChangesThatWaitTakeNoTurn: the change for which another one waits may need the turn.
+func TestChangesThatWaitTakeNoTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &halting{}
+		s := newServerOn(t, func(real table.Store) table.Store { store.Store = real; return store })
+		id := s.group("g")
+		room := &memory.Room{Places: memory.NewPool(2, 0), Turns: memory.NewPool(1, 0), Bytes: memory.NewPool(1<<20, 0), Patience: time.Second}
+		store.halts.Store(true)
+		statuses := make(chan int, 2)
+		for range 2 { // one is tried again, and the other waits for it
+			go func() {
+				work := room.Work("a")
+				defer work.End()
+				if err := work.Begin(t.Context()); err != nil {
+					t.Error(err)
+				}
+				statuses <- s.within(memory.WithWork(t.Context(), work), "PATCH", "/Groups/"+id, message(`{"op":"replace","path":"displayName","value":"h"}`)).StatusCode
+			}()
+		}
+		synctest.Wait()
+		if held := room.Turns.Held(); held != 0 {
+			t.Errorf("%d turns are held", held)
+		}
+		store.halts.Store(false)
+		for range 2 {
+			if got := <-statuses; got != 204 {
+				t.Errorf("status %d", got)
+			}
+		}
+	})
+}

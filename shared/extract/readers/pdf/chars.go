@@ -137,11 +137,16 @@ func (d *document) look(text, i uint64) (look, error) {
 		return look{}, err
 	}
 	m := d.floats(4)
+	upended := l.size < 0 // such text stands on its head
+	l.size = math.Abs(l.size)
 	if scale := math.Hypot(m[2], m[3]); scale > 0 {
 		l.size *= scale
 	}
 	l.size = max(l.size, 0.5)
 	l.turn = (int(math.Round(math.Atan2(m[1], m[0])/(math.Pi/2))) + 4) % 4
+	if upended {
+		l.turn = (l.turn + 2) % 4
+	}
 	weight, err := d.number(quick, "FPDFText_GetFontWeight", text, i)
 	if err != nil {
 		return look{}, err

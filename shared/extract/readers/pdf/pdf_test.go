@@ -149,6 +149,56 @@ func TestRepeatedHeadersAndPageNumbersAreDropped(t *testing.T) {
 	}
 }
 
+func TestTextThatDiffersInNumbersOnlyStays(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		page func(number int) string
+		want func(number int) string
+	}{
+		"all of a page": {
+			func(n int) string { return at("F", 10, 50, 700, fmt.Sprintf("Document 1, page %d", n)) },
+			func(n int) string { return fmt.Sprintf("Document 1, page %d\n", n) },
+		},
+		"beside the number of the page": {
+			func(n int) string {
+				return at("F", 10, 50, 700, fmt.Sprintf("Coupon %d", 40-n)) + at("F", 8, 300, 20, fmt.Sprint(n))
+			},
+			func(n int) string { return fmt.Sprintf("Coupon %d\n", 40-n) },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := read(context.Background(), file(tt.page(1), tt.page(2), tt.page(3), tt.page(4)), extract.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(doc.Pages) != 4 {
+				t.Fatalf("%d pages", len(doc.Pages))
+			}
+			for i, p := range doc.Pages {
+				if want := tt.want(i + 1); p.Markdown != want {
+					t.Errorf("page %d: %q, want %q", i+1, p.Markdown, want)
+				}
+			}
+		})
+	}
+}
+
+func TestLinesOfOnePageAreNoHeadersOfEachOther(t *testing.T) {
+	t.Parallel()
+	var pages []string
+	for i := range 4 {
+		pages = append(pages, at("F", 10, 50, 770, fmt.Sprintf("A = %d", 10+i))+at("F", 10, 150, 770, fmt.Sprintf("A = %d", 20+i))+column(50, 700, distinct(i)...))
+	}
+	doc, err := read(context.Background(), file(pages...), extract.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first := doc.Pages[0].Markdown; !strings.Contains(first, "A = 10") || !strings.Contains(first, "A = 20") {
+		t.Errorf("page 1: %q", first)
+	}
+}
+
 // distinct returns lines of a page that no other page has.
 func distinct(page int) []string {
 	var lines []string

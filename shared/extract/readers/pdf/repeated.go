@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -46,8 +47,8 @@ type sheet struct {
 }
 
 // dropRepeated removes headers and footers that many pages have. The first page that has one keeps it, except if it is
-// the number of the page only. What is kept of them, and headers that differ but have the number of their page, is
-// marked, because it is no heading of what follows.
+// the number of the page only, and so does a page that has nothing else. What is kept of them, and headers that differ but
+// have the number of their page, is marked, because it is no heading of what follows.
 func dropRepeated(pages []page) {
 	sheets := make([][]sheet, len(pages))
 	count, numbered := map[edge]int{}, map[numbering]int{}
@@ -75,15 +76,26 @@ func dropRepeated(pages []page) {
 	}
 	seen := map[edge]bool{}
 	for i := range pages {
-		texts := pages[i].texts[:0]
+		here := map[edge]bool{}  // a page may have several lines that differ in their numbers only
+		var whole, rest [][]line // without numbers, and without headers too
 		for _, s := range sheets[i] {
-			s.mark(func(e edgeLine) bool { return often(count[e.edge]) }, func(n numbering) bool { return often(numbered[n]) }, seen)
-			if lines := slices.Concat(s.rows...); len(lines) > 0 {
-				texts = append(texts, lines)
-			}
+			headers, numbers := s.mark(func(e edgeLine) bool { return often(count[e.edge]) }, func(n numbering) bool { return often(numbered[n]) }, seen, here)
+			whole = appendLines(whole, s.without(numbers))
+			maps.Copy(headers, numbers)
+			rest = appendLines(rest, s.without(headers))
 		}
-		pages[i].texts = texts
+		if pages[i].texts = rest; len(rest) == 0 {
+			pages[i].texts = whole
+		}
+		maps.Copy(seen, here)
 	}
+}
+
+func appendLines(texts [][]line, lines []line) [][]line {
+	if len(lines) == 0 {
+		return texts
+	}
+	return append(texts, lines)
 }
 
 // newSheet returns the rows of lines with those at the edge of the page.
@@ -109,8 +121,13 @@ func newSheet(lines []line, number int) sheet {
 	return s
 }
 
-// mark removes from the rows what repeats and was seen, and marks what is kept of headers and footers.
-func (s *sheet) mark(repeats func(edgeLine) bool, grows func(numbering) bool, seen map[edge]bool) {
+// rowPart is that of a line among the rows.
+type rowPart struct{ row, part int }
+
+// mark marks headers and footers, and adds them to here. It returns those that repeat and were seen on a page before, and the numbers of
+// the page.
+func (s *sheet) mark(repeats func(edgeLine) bool, grows func(numbering) bool, seen, here map[edge]bool) (headers, numbers map[rowPart]bool) {
+	headers, numbers = map[rowPart]bool{}, map[rowPart]bool{}
 	// Parts and bytes that repeat, parts with the page's number, and bytes of the row.
 	type state struct{ known, text, numbered, length int }
 	states := map[int]*state{}
@@ -120,7 +137,6 @@ func (s *sheet) mark(repeats func(edgeLine) bool, grows func(numbering) bool, se
 		}
 		return states[row]
 	}
-	dropped := map[[2]int]bool{}
 	for _, e := range s.edges {
 		isNumber := slices.ContainsFunc(e.numbers, grows)
 		if repeats(e) || isNumber && e.words == "#" {
@@ -136,24 +152,31 @@ func (s *sheet) mark(repeats func(edgeLine) bool, grows func(numbering) bool, se
 		known := repeats(e) || e.words == "#" && slices.ContainsFunc(e.numbers, grows)
 		switch {
 		case known && (e.margin || st.known == len(row)): // else a cell of a table at the edge
-			if seen[e.edge] || e.words == "#" {
-				dropped[[2]int{e.row, e.part}] = true
+			if e.words == "#" {
+				numbers[rowPart{e.row, e.part}] = true
+			} else if seen[e.edge] {
+				headers[rowPart{e.row, e.part}] = true
 			}
-			seen[e.edge] = true
+			here[e.edge] = true
 			row[e.part].running = true
 		case st.length <= maxRunning && (st.numbered > 0 || !e.margin && len(row) == 2 && 2*st.text >= st.length):
 			row[e.part].running = true
 		}
 	}
+	return headers, numbers
+}
+
+// without returns the lines that are not left out.
+func (s *sheet) without(leftOut map[rowPart]bool) []line {
+	var kept []line
 	for r, row := range s.rows {
-		kept := row[:0]
 		for p, l := range row {
-			if !dropped[[2]int{r, p}] {
+			if !leftOut[rowPart{r, p}] {
 				kept = append(kept, l)
 			}
 		}
-		s.rows[r] = kept
 	}
+	return kept
 }
 
 // body returns the left and right edge of most text.

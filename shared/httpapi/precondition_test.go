@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -67,14 +66,14 @@ func TestListsInSeveralLines(t *testing.T) {
 	question := "/answers/0190d2a0-0000-7000-8000-0000000000aa"
 	a.do(call{"PUT", question, acme.key, map[string]string{"question": "Why?"}, nil}).want(t, 204)
 	a.drain()
-	send := func(method, path, key, name string, lines ...string) *http.Response {
+	send := func(method, path, key, name string, lines ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequestWithContext(t.Context(), method, "/v1"+path, strings.NewReader(`{"name":"wiki"}`))
 		r.Header.Set("Authorization", "Bearer "+key)
 		r.Header.Set("Content-Type", "application/json")
 		r.Header[name] = lines
 		w := httptest.NewRecorder()
 		a.handler.ServeHTTP(w, r)
-		return w.Result()
+		return w
 	}
 	tag := a.do(call{"GET", wiki, acme.key, nil, nil}).want(t, 200).Header.Get("ETag")
 	for _, tt := range []struct {
@@ -90,14 +89,14 @@ func TestListsInSeveralLines(t *testing.T) {
 		{"GET", ada, acme.scim, "If-None-Match", []string{`W/"0"`, user.Header.Get("ETag")}, 304},
 		{"DELETE", ada, acme.scim, "If-Match", []string{`W/"0"`, user.Header.Get("ETag")}, 204},
 	} {
-		if got := send(tt.method, tt.path, tt.key, tt.name, tt.lines...); got.StatusCode != tt.status {
-			t.Errorf("%s %s with %s %s: %d, want %d", tt.method, tt.path, tt.name, tt.lines, got.StatusCode, tt.status)
+		if got := send(tt.method, tt.path, tt.key, tt.name, tt.lines...); got.Code != tt.status {
+			t.Errorf("%s %s with %s %s: %d, want %d", tt.method, tt.path, tt.name, tt.lines, got.Code, tt.status)
 		}
 	}
-	if got := send("GET", question, acme.key, "Prefer", "respond-async", "wait=7").Header.Get("Preference-Applied"); got != "wait=7" {
+	if got := send("GET", question, acme.key, "Prefer", "respond-async", "wait=7").Header().Get("Preference-Applied"); got != "wait=7" {
 		t.Errorf("applied %q of Prefer", got)
 	}
-	if got := send("GET", wiki+"0", acme.key, "Accept", "application/json", "application/problem+json").Header.Get("Content-Type"); got != "application/problem+json" {
+	if got := send("GET", wiki+"0", acme.key, "Accept", "application/json", "application/problem+json").Header().Get("Content-Type"); got != "application/problem+json" {
 		t.Errorf("an error of type %q", got)
 	}
 }

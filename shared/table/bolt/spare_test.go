@@ -219,7 +219,7 @@ func TestAFileThatMustNotBecomeLarger(t *testing.T) {
 	t.Parallel()
 	d := newFullDisk(t)
 	d.s.Fill(func() error {
-		return fmt.Errorf("file resize error: %s", &fs.PathError{Op: "truncate", Path: "docent.db", Err: syscall.EFBIG})
+		return fmt.Errorf("file resize error: %s", &fs.PathError{Op: "truncate", Path: "docent.db", Err: syscall.EFBIG}) //nolint:errorlint // as bbolt does
 	})
 	for name, err := range map[string]error{"a put": d.put("a"), "a removal": d.remove(table.Freeing(t.Context()), "a")} {
 		if !errors.Is(err, syscall.EFBIG) || !d.hasSpare() {

@@ -242,18 +242,28 @@ func WaitTurn(ctx context.Context) error {
 }
 
 // LeaveTurn gives up the turn of the work of ctx before it waits for what other work holds, which may need the turn to continue. The
-// work takes a turn again with the next memory that it reserves.
-func LeaveTurn(ctx context.Context) {
+// caller must call retake when the wait is over. If the work had a turn, retake waits for one again, and returns ErrBusy if that takes
+// too long.
+func LeaveTurn(ctx context.Context) (retake func() error) {
 	w := workOf(ctx)
-	if w == nil {
-		return
+	if w == nil || !w.leaveTurn() {
+		return func() error { return nil }
 	}
+	return func() error { return WaitTurn(ctx) }
+}
+
+// leaveTurn reports whether there was a turn to give up.
+func (w *Work) leaveTurn() bool {
 	w.waiting.Lock()
 	defer w.waiting.Unlock()
 	w.mu.Lock()
+	had := w.inTurn
 	w.inTurn = false
 	w.mu.Unlock()
-	w.turn.Shrink(0)
+	if had {
+		w.turn.Shrink(0)
+	}
+	return had
 }
 
 // Yield gives up the place and the turn of the work of ctx, which will mostly wait for

@@ -45,13 +45,18 @@ func (s *Service) retryOnConflict(ctx context.Context, teamID string, t *protoco
 	}
 }
 
-// rest waits before the try after the given one. The request gives up its place among the running ones meanwhile: a change that a killed
-// process has left half-done is waited for a long time.
+// rest waits before the try after the given one. Meanwhile the request gives up its place among the running ones, and its turn among the
+// large ones: a change that a killed process has left half-done is waited for a long time.
 func rest(ctx context.Context, try int) error {
-	memory.LeaveTurn(ctx)
-	defer memory.Pause(ctx)()
+	retake := memory.LeaveTurn(ctx)
+	resume := memory.Pause(ctx)
 	bound := min(firstPause<<min(try, 10), longPause)
-	return pause.For(ctx, rand.N(bound)) //nolint:gosec // it spreads callers out, it guards nothing
+	err := pause.For(ctx, rand.N(bound)) //nolint:gosec // it spreads callers out, it guards nothing
+	resume()
+	if err != nil {
+		return err
+	}
+	return retake()
 }
 
 // ended returns the error of ctx if it has ended, otherwise err.
@@ -109,13 +114,17 @@ func (t *turns) acquire(ctx context.Context, key string, size int) (leave func()
 		return leave, nil
 	default:
 	}
-	memory.LeaveTurn(ctx)
+	retake := memory.LeaveTurn(ctx)
 	defer memory.Pause(ctx)()
 	select {
 	case own.slots <- struct{}{}:
-		return leave, nil
 	case <-ctx.Done():
 		forget()
 		return nil, ctx.Err()
 	}
+	if err := retake(); err != nil {
+		leave()
+		return nil, err
+	}
+	return leave, nil
 }

@@ -62,7 +62,7 @@ func TestTheBillIsWhatWasCountedTimesThePrice(t *testing.T) {
 var byHand = map[string]operationCost{
 	// A transaction of four small items; the day's count is read next to sending.
 	"PUT answer": {2, 0.5, 4 * 2},
-	"GET answer": {1, 2, 0}, // more than 4 KB
+	"GET answer": {1, 1, 0},
 	// The number of its event; collection and document; a transaction of 9 KB, of which the document has 4; sending.
 	"PUT document, new, 3 KB": {3, 2, 1 + 9*2},
 	// The same, and the old version's failure.
@@ -77,7 +77,7 @@ var byHand = map[string]operationCost{
 	// The collections and the lists of segments of words and of vectors, in parallel; then the documents that were found.
 	"POST context/search, 10 sources": {2, 43, 0},
 	// The number of its event and the question; its search; a transaction of 7 KB.
-	"answering a question": {4, 43, 1 + 7*2},
+	"answering a question": {4, 43, 1 + 5*2},
 	// The documents; the blob; a transaction of ten documents and the record of their segment; sending; what could be merged.
 	"indexing 10 documents, 3 KB": {7, 30, 11 * 2},
 	// The same for their vectors, without sending.

@@ -76,7 +76,7 @@ var byHand = map[string]operationCost{
 	"GET collection":     {1, 1, 0},
 	// The collections and the lists of segments of words and of vectors, in parallel; then the documents that were found.
 	"POST context/search, 10 sources": {2, 43, 0},
-	// The number of its event and the question; its search; a transaction of 7 KB.
+	// The number of its event and the question; its search; a transaction of 5 KB.
 	"answering a question": {4, 43, 1 + 5*2},
 	// The documents; the blob; a transaction of ten documents and the record of their segment; sending; what could be merged.
 	"indexing 10 documents, 3 KB": {7, 30, 11 * 2},

@@ -20,11 +20,11 @@ const (
 	bodyBytes    = 32 << 20  // of bodies, above their first parts
 	replyBytes   = 64 << 20  // of replies, above their first parts
 	keylessBytes = 16 << 20  // bodies of senders without a key
-	workBytes    = 64 << 20  // while requests are handled
+	workBytes    = 56 << 20  // while requests are handled
 	freeWork     = 256 << 10 // of each request, not counted
 	smallWork    = 4 << 20   // of each request without a turn among the large ones
 
-	spareBytes     = 8 << 20 // of bodies and of replies each, for teams that hold at most smallBytesEach
+	spareBytes     = 8 << 20 // of bodies, of replies and for handling each, for teams that hold at most smallBytesEach
 	smallBytesEach = 1 << 20
 
 	sparePlaces   = 64 // in addition to places(), for teams that hold fewer than placesEach
@@ -68,7 +68,7 @@ type shares struct {
 // NewRoom returns what the requests with a key of one process share.
 func NewRoom() *memory.Room {
 	return &memory.Room{Places: memory.NewPool(places(), 0).WithSpare(sparePlaces, placesEach), Turns: memory.NewPool(int64(max(runtime.NumCPU()-1, 1)), 0),
-		Writes: memory.NewPool(writers, 0), Bytes: memory.NewPool(workBytes, teamShare), Free: freeWork, Small: smallWork, Patience: patience}
+		Writes: memory.NewPool(writers, 0), Bytes: memory.NewPool(workBytes, teamShare).WithSpare(spareBytes, smallBytesEach), Free: freeWork, Small: smallWork, Patience: patience}
 }
 
 func newShares(room *memory.Room) *shares {

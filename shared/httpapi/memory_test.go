@@ -395,3 +395,20 @@ func TestBusyTeamsLeaveTheProcessorsToAQuietOne(t *testing.T) {
 		t.Error("a quiet team found no place:", err)
 	}
 }
+
+// TestBusyTeamsLeaveMemoryToAQuietOne: a quiet team's requests do not wait for the memory of others.
+func TestBusyTeamsLeaveMemoryToAQuietOne(t *testing.T) {
+	t.Parallel()
+	s := newShares(NewRoom())
+	for name, pool := range map[string]*memory.Pool{"bodies": s.bodies, "replies": s.replies, "handling": s.room.Bytes} {
+		for n := range 64 {
+			for pool.Lease(fmt.Sprint("busy", n%8)).Try(1<<20) == nil {
+			}
+			for pool.Lease(fmt.Sprint("busy", n%8)).Try(1<<10) == nil {
+			}
+		}
+		if err := pool.Lease("quiet").Try(smallBytesEach / 2); err != nil {
+			t.Errorf("%s: a quiet team found no memory: %v", name, err)
+		}
+	}
+}

@@ -67,8 +67,15 @@ func (w *Work) setPlaced(placed bool) {
 // something for which the work with the places waits. After the bound, and when ctx has ended, the work takes
 // a place although none is free. Then two places must become free, apart from spare ones, before others get one.
 func Pause(ctx context.Context) (resume func()) {
-	w := workOf(ctx)
-	if w == nil || !w.pause() {
+	if w := workOf(ctx); w != nil {
+		return w.pauseFor(ctx)
+	}
+	return func() {}
+}
+
+// pauseFor is Pause for the work w.
+func (w *Work) pauseFor(ctx context.Context) (resume func()) {
+	if !w.pause() {
 		return func() {}
 	}
 	return func() {
@@ -316,7 +323,7 @@ func (w *Work) reserve(ctx context.Context, n int64) error {
 		err = w.takeTurn(ctx)
 	}
 	if err == nil {
-		err = w.bytes.Take(ctx, more)
+		err = w.takeBytes(ctx, more)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -325,6 +332,19 @@ func (w *Work) reserve(ctx context.Context, n int64) error {
 		w.used += n
 	}
 	return err
+}
+
+// takeBytes takes n bytes. While it waits for them, it gives up its place: of an owner with few places, all other requests would wait too.
+func (w *Work) takeBytes(ctx context.Context, n int64) error {
+	if w.bytes.Try(n) == nil {
+		return nil
+	}
+	resume := w.pauseFor(ctx)
+	if err := w.bytes.Take(ctx, n); err != nil {
+		return err // what is left to do is to tell the client
+	}
+	resume()
+	return nil
 }
 
 // takeTurn waits for the turn, once for the whole work.

@@ -162,6 +162,51 @@ func TestWaitingForTheDiskTakesNoPlace(t *testing.T) {
 	w.End()
 }
 
+// TestWaitingForMemoryTakesNoPlace: other requests of the owner are handled meanwhile, which may have few places.
+func TestWaitingForMemoryTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom()
+		filling := r.Bytes.Lease("other")
+		if err := filling.Try(790); err != nil {
+			t.Fatal(err)
+		}
+		ctx, w := begun(t, r, "a")
+		got := make(chan error, 1)
+		go func() { got <- memory.Reserve(ctx, 90) }()
+		synctest.Wait()
+		if held := (held{}).of(r); held.places != 1 {
+			t.Errorf("memory was free, and %+v are held", held)
+		}
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+		blocked := r.Bytes.Lease("third")
+		if err := blocked.Try(104); err != nil {
+			t.Fatal(err)
+		}
+		waiting, late := begun(t, r, "b")
+		go func() { got <- memory.Reserve(waiting, 90) }()
+		synctest.Wait()
+		if held := (held{}).of(r); held.places != 1 {
+			t.Errorf("%+v are held; what waits for memory has no place", held)
+		}
+		blocked.End()
+		if err := <-got; err != nil {
+			t.Fatal(err)
+		}
+		if held := (held{}).of(r); held.places != 2 {
+			t.Errorf("%+v are held; what has its memory continues with a place", held)
+		}
+		w.End()
+		late.End()
+		filling.End()
+		if got := (held{}).of(r); got != (held{}) {
+			t.Errorf("%+v are held at the end", got)
+		}
+	})
+}
+
 // TestWorkResumesBeforeOtherWorkBegins: half-done work of an owner continues first.
 func TestWorkResumesBeforeOtherWorkBegins(t *testing.T) {
 	t.Parallel()
@@ -307,6 +352,9 @@ func TestPatienceEnds(t *testing.T) {
 			ctx, w := begun(t, r, "b")
 			if err := wait(ctx); !errors.Is(err, memory.ErrBusy) || time.Since(began) != r.Patience {
 				t.Errorf("%s: %v after %v", name, err, time.Since(began))
+			}
+			if got := (held{}).of(r); got != before {
+				t.Errorf("%s: %+v are held by what is refused, %+v before", name, got, before)
 			}
 			w.End()
 			if got := (held{}).of(r); got != before {

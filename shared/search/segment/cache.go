@@ -2,7 +2,6 @@ package segment
 
 import (
 	"context"
-	"unique"
 
 	"docent/shared/search/sieve"
 )
@@ -20,9 +19,10 @@ const (
 	knownBytes = 72  // for a page of an open segment: where it was kept, also if it is forgotten
 )
 
-// pieceKey names a piece of a file: a page by its number, or one of the pieces below.
+// pieceKey names a piece of a file: a page by its number, or one of the pieces below. The name is no handle of the unique package:
+// making one waits until the collection of garbage that is under way ends.
 type pieceKey struct {
-	blob unique.Handle[string] // cheaper to look up than the name
+	name string
 	page int64
 }
 
@@ -64,10 +64,9 @@ func (c *Cache) Cost() int64 {
 
 // Segment returns the segment of a file for one query, or nil if it is not in memory.
 func (c *Cache) Segment(ctx context.Context, name string) *Segment {
-	blob := unique.Make(name)
-	p, ok := c.pieces.Get(pieceKey{blob, wholePiece})
+	p, ok := c.pieces.Get(pieceKey{name, wholePiece})
 	if !ok {
-		p, ok = c.parts.Get(pieceKey{blob, openPiece})
+		p, ok = c.parts.Get(pieceKey{name, openPiece})
 	}
 	if !ok {
 		return nil
@@ -81,5 +80,5 @@ func (c *Cache) Put(name string, s *Segment) {
 	if s.pages != nil {
 		to, kind = c.parts, openPiece
 	}
-	to.Put(pieceKey{unique.Make(name), kind}, piece{segment: s}, int64(s.size)+pieceCost)
+	to.Put(pieceKey{name, kind}, piece{segment: s}, int64(s.size)+pieceCost)
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"unique"
 
 	"golang.org/x/sync/errgroup"
 
@@ -31,9 +30,8 @@ type pageView struct {
 	ctx   context.Context // of the query
 	blobs blob.Store
 	name  string
-	key   unique.Handle[string] // of name
-	end   int64                 // of the bytes that page sums cover
-	sums  []byte                // of pages
+	end   int64  // of the bytes that page sums cover
+	sums  []byte // of pages
 	cache *Cache
 	known []atomic.Pointer[entry] // of all views of the file: where pages are in the cache, so that a query rarely looks for one
 	held  map[int64][]byte
@@ -45,7 +43,7 @@ type pageView struct {
 // newPageView returns a view of a file whose pages end at end and have these sums.
 func newPageView(ctx context.Context, blobs blob.Store, name string, end int64, sums []byte, cache *Cache) *pageView {
 	return &pageView{
-		ctx: ctx, blobs: blobs, name: name, key: unique.Make(name), end: end, sums: sums, cache: cache,
+		ctx: ctx, blobs: blobs, name: name, end: end, sums: sums, cache: cache,
 		known: make([]atomic.Pointer[entry], (end+pageBytes-1)/pageBytes), held: map[int64][]byte{},
 	}
 }
@@ -69,7 +67,7 @@ func (p *pageView) page(number int64) []byte {
 	if b, ok := p.held[number]; ok {
 		return b
 	}
-	e := p.cache.pieces.Entry(pieceKey{p.key, number})
+	e := p.cache.pieces.Entry(pieceKey{p.name, number})
 	c, ok := e.Value()
 	if ok {
 		p.known[number].Store(e)
@@ -141,7 +139,7 @@ func (p *pageView) readRun(ctx context.Context, r span, mu *sync.Mutex) error {
 		mu.Lock()
 		p.held[n] = page
 		mu.Unlock()
-		p.known[n].Store(p.cache.pieces.Put(pieceKey{p.key, n}, piece{page: page}, int64(len(page))+pieceCost))
+		p.known[n].Store(p.cache.pieces.Put(pieceKey{p.name, n}, piece{page: page}, int64(len(page))+pieceCost))
 	}
 	return nil
 }
@@ -249,7 +247,7 @@ func (s *Segment) read(lists []*List) error {
 	for _, l := range lists {
 		spans = append(spans, s.span(secPostings, l.at, l.size))
 	}
-	key := pieceKey{s.pages.key, lengthsPiece}
+	key := pieceKey{s.pages.name, lengthsPiece}
 	packed := s.sections[secLengths]
 	if s.lengths == nil {
 		if c, ok := s.pages.cache.parts.Get(key); ok {
@@ -286,7 +284,7 @@ func (s *Segment) read(lists []*List) error {
 func (p *pageView) forget(c section) {
 	for n := (c.offset + pageBytes - 1) / pageBytes; (n+1)*pageBytes <= c.offset+c.size; n++ {
 		delete(p.held, n)
-		p.cache.pieces.Remove(pieceKey{p.key, n})
+		p.cache.pieces.Remove(pieceKey{p.name, n})
 	}
 }
 

@@ -206,7 +206,7 @@ func (s *Segment) FetchSets(kinds ...Kind) error {
 		spans = append(spans, s.span(secSets, s.setsFrom(k), int64(s.setSizes[k])))
 	}
 	if s.Numbers == 0 && s.lengths == nil {
-		if _, ok := s.pages.cache.parts.Get(pieceKey{s.pages.key, lengthsPiece}); !ok {
+		if _, ok := s.pages.cache.parts.Get(pieceKey{s.pages.name, lengthsPiece}); !ok {
 			spans = append(spans, s.span(secLengths, 0, s.sections[secLengths].size))
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"docent/shared/apierr"
@@ -147,26 +146,30 @@ func (s Services) permit(r *http.Request, who team.Principal, pattern string) er
 // recordUse records that the key of who is used, and settles its rate, while the request runs. At the end of the request call the function
 // that it returns, which charges what the request has cost, and waits for all.
 func (s Services) recordUse(ctx context.Context, who team.Principal, cost *table.Meter) (end func()) {
-	settle := func() {
-		if err := s.Rates.Settle(ctx, who.TeamID, who.KeyID); err != nil {
-			s.Log.WarnContext(ctx, "rate not settled", "key", who.KeyID, "err", err)
-		}
-	}
-	var work sync.WaitGroup
-	work.Go(func() { s.used(ctx, who) })
-	work.Go(settle)
+	touched := s.Teams.StartTouching(ctx, who)
+	settled := []func() error{s.Rates.StartSettling(ctx, who.TeamID, who.KeyID)}
 	return func() {
 		if extra := rate.Extra(cost.Read()); s.Rates != nil && extra != 0 {
 			s.Rates.Charge(who.TeamID, who.KeyID, extra)
-			settle()
+			settled = append(settled, s.Rates.StartSettling(ctx, who.TeamID, who.KeyID))
 		}
-		work.Wait()
+		for _, wait := range settled {
+			if err := wait(); err != nil {
+				s.Log.WarnContext(ctx, "rate not settled", "key", who.KeyID, "err", err)
+			}
+		}
+		s.noteUse(ctx, who, touched())
 	}
 }
 
 // used records the last use of the key of who.
 func (s Services) used(ctx context.Context, who team.Principal) {
-	if err := s.Teams.Touch(ctx, who); err != nil {
+	s.noteUse(ctx, who, s.Teams.Touch(ctx, who))
+}
+
+// noteUse logs err, if the last use of the key of who was not recorded because of it.
+func (s Services) noteUse(ctx context.Context, who team.Principal, err error) {
+	if err != nil {
 		s.Log.WarnContext(ctx, "last use not recorded", "key", who.KeyID, "err", err)
 	}
 }

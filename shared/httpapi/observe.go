@@ -64,12 +64,14 @@ func (s Services) observe(r *http.Request, status int, who team.Principal, count
 	}
 	req := requestFrom(r.Context())
 	status = cmp.Or(req.tool, status)
-	var all sync.WaitGroup
-	all.Go(func() { count.end(status) })
-	if status == http.StatusForbidden || req.exceeded != nil || isFailedProvisioning(req, who, status) {
-		s.recordRefusal(r, who, status, nil)
+	if status != http.StatusForbidden && req.exceeded == nil && !isFailedProvisioning(req, who, status) {
+		count.end(status)
+		return
 	}
-	all.Wait()
+	var both sync.WaitGroup
+	both.Go(func() { count.end(status) })
+	s.recordRefusal(r, who, status, nil)
+	both.Wait()
 }
 
 // isFailedProvisioning reports whether a request of an identity provider, or an operation of it,

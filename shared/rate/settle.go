@@ -32,26 +32,39 @@ func (o owner) key() table.Key {
 }
 
 // Settle shares the tokens that this process has given to the team and the key, if there are
-// enough of them. The caller runs it in parallel with a request, waits for it before the request
-// ends, and only logs its error. It continues if ctx ends, and the meter of ctx does not count it.
+// enough of them. It continues if ctx ends, and the meter of ctx does not count it.
 func (l *Limiter) Settle(ctx context.Context, teamID, keyID string) error {
+	return l.StartSettling(ctx, teamID, keyID)()
+}
+
+// StartSettling is Settle in parallel with a request. The caller calls wait before the request ends, and only logs its error. Most
+// requests have nothing to settle: these start nothing.
+func (l *Limiter) StartSettling(ctx context.Context, teamID, keyID string) (wait func() error) {
 	if l == nil || l.Table == nil {
-		return nil
+		return settled
+	}
+	owners := [2]owner{{teamID, ""}, {teamID, keyID}}
+	tokens := [2]int64{l.begin(owners[0]), l.begin(owners[1])}
+	if tokens == [2]int64{} {
+		return settled
 	}
 	ctx, _ = table.WithMeter(context.WithoutCancel(ctx))
 	ctx, cancel := context.WithTimeout(ctx, SettleTime)
-	defer cancel()
-	owners := [2]owner{{teamID, ""}, {teamID, keyID}}
 	var errs [2]error
 	var both sync.WaitGroup
 	for i, o := range owners {
-		if tokens := l.begin(o); tokens > 0 {
-			both.Go(func() { errs[i] = l.settle(ctx, o, tokens) })
+		if tokens[i] > 0 {
+			both.Go(func() { errs[i] = l.settle(ctx, o, tokens[i]) })
 		}
 	}
-	both.Wait()
-	return errors.Join(errs[:]...)
+	return func() error {
+		defer cancel()
+		both.Wait()
+		return errors.Join(errs[:]...)
+	}
 }
+
+func settled() error { return nil }
 
 // begin returns the tokens of o to settle, 0 if there are too few. The caller settles them.
 func (l *Limiter) begin(o owner) int64 {

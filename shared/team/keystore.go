@@ -140,13 +140,28 @@ const lastUseField = "at"
 const lastUseEvery = time.Minute
 
 // Touch records that p's key was used now, unless a use in the last minute is recorded. It
-// writes at most once. The caller runs it in parallel with the request, waits for it, and only
-// logs its error.
+// writes at most once.
 func (s *Service) Touch(ctx context.Context, p Principal) error {
 	now := s.Now()
 	if !s.known.touch(p.KeyID, now) {
 		return nil
 	}
+	return s.writeUse(ctx, p, now)
+}
+
+// StartTouching is Touch in parallel with a request. The caller calls wait before the request ends, and only logs its error. Most
+// requests have nothing to write: these start nothing.
+func (s *Service) StartTouching(ctx context.Context, p Principal) (wait func() error) {
+	now := s.Now()
+	if !s.known.touch(p.KeyID, now) {
+		return func() error { return nil }
+	}
+	written := make(chan error, 1)
+	go func() { written <- s.writeUse(ctx, p, now) }()
+	return func() error { return <-written }
+}
+
+func (s *Service) writeUse(ctx context.Context, p Principal, now time.Time) error {
 	at := now.UnixMilli()
 	use := table.Add{
 		Key: lastUseKey(p.KeyID), Numbers: map[string]int64{lastUseField: at},

@@ -198,6 +198,9 @@ func TestTouchThatFailsIsReported(t *testing.T) {
 	if err := o.Touch(t.Context(), team.Principal{KeyID: someID}); !errors.Is(err, broken) {
 		t.Errorf("Touch = %v", err)
 	}
+	if err := o.StartTouching(t.Context(), team.Principal{KeyID: someID})(); !errors.Is(err, broken) {
+		t.Errorf("StartTouching = %v", err)
+	}
 }
 
 func TestDamagedRecordsAreInternalErrors(t *testing.T) {

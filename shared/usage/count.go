@@ -85,10 +85,14 @@ func (c *Counter) Begin(ctx context.Context, teamID string, call Call) *Tally {
 	}
 	t := &Tally{counter: c, ctx: ctx, teamID: teamID, call: call, done: make(chan struct{})}
 	t.call.Numbers, t.call.Latency = maps.Clone(call.Numbers), 0
-	by := c.takeLatency(teamID, call)
+	rows := rowsOf(teamID, t.call, c.takeLatency(teamID, call))
+	if c.gather(rows) {
+		close(t.done)
+		return t
+	}
 	go func() {
 		defer close(t.done)
-		t.uncertain, t.err = c.add(ctx, teamID, t.call, by)
+		t.uncertain, t.err = c.addNow(ctx, rows)
 	}()
 	return t
 }
@@ -169,9 +173,15 @@ func (c *Counter) Flush(ctx context.Context) error {
 
 // add adds call to its rows, and by to the row per key.
 func (c *Counter) add(ctx context.Context, teamID string, call Call, by map[string]int64) (uncertain int, err error) {
-	ctx, _ = table.WithMeter(context.WithoutCancel(ctx))
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.addTime, AddTime))
-	defer cancel()
+	rows := rowsOf(teamID, call, by)
+	if c.gather(rows) {
+		return 0, nil
+	}
+	return c.addNow(ctx, rows)
+}
+
+// rowsOf returns what call adds to its rows, with by in the row per key.
+func rowsOf(teamID string, call Call, by map[string]int64) []table.Add {
 	rows := []table.Add{call.keyRow(teamID)}
 	for name, n := range by {
 		rows[0].By[name] += n
@@ -179,9 +189,14 @@ func (c *Counter) add(ctx context.Context, teamID string, call Call, by map[stri
 	if call.Source != "" {
 		rows = append(rows, call.sourceRow(teamID))
 	}
-	if c.gather(rows) {
-		return 0, nil
-	}
+	return rows
+}
+
+// addNow adds rows to the table, without waiting for others to add together.
+func (c *Counter) addNow(ctx context.Context, rows []table.Add) (uncertain int, err error) {
+	ctx, _ = table.WithMeter(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.addTime, AddTime))
+	defer cancel()
 	errs := make([]error, len(rows))
 	var all sync.WaitGroup
 	for i, row := range rows {

@@ -129,6 +129,8 @@ func (s schemas) typeOf(schema *huma.Schema) string {
 		return "list of " + s.typeOf(schema.Items)
 	case schema.Format != "":
 		text = schema.Format
+	case hasConst(schema):
+		return "null"
 	}
 	if schema.MaxLength != nil {
 		text += fmt.Sprintf(", at most %d characters", *schema.MaxLength)
@@ -137,6 +139,12 @@ func (s schemas) typeOf(schema *huma.Schema) string {
 		text += fmt.Sprintf(", %g to %g", *schema.Minimum, *schema.Maximum)
 	}
 	return cmp.Or(text, "any")
+}
+
+// hasConst reports whether the schema allows one value. The only one in the document is null.
+func hasConst(schema *huma.Schema) bool {
+	_, ok := schema.Extensions["const"]
+	return ok
 }
 
 func (s schemas) members(schema *huma.Schema) []parameter {

@@ -226,15 +226,16 @@ func (c conversation) tokens() int {
 }
 
 // describeChat gives the members of several types their schemas. They are read in code, with better errors than a list of
-// alternatives gives.
+// alternatives gives. An object among the alternatives has a name, because generators write a wrong name for it otherwise.
 func describeChat(doc *huma.OpenAPI) {
 	post := doc.Paths["/chat/completions"].Post
 	body := doc.Components.Schemas.SchemaFromRef(post.RequestBody.Content["application/json"].Schema.Ref)
 	text, most := &huma.Schema{Type: huma.TypeString}, mostStops
+	choice := namedObject(doc, "ToolChoice", &huma.Schema{Properties: map[string]*huma.Schema{"type": text}})
 	for name, other := range map[string]*huma.Schema{
 		"stop":          {Type: huma.TypeArray, Items: text, MaxItems: &most},
-		"tool_choice":   {Type: huma.TypeObject, AdditionalProperties: true},
-		"function_call": {Type: huma.TypeObject, AdditionalProperties: true},
+		"tool_choice":   choice,
+		"function_call": namedObject(doc, "FunctionChoice", &huma.Schema{Properties: map[string]*huma.Schema{"name": text}}),
 	} {
 		member := body.Properties[name]
 		body.Properties[name] = &huma.Schema{AnyOf: []*huma.Schema{text, other, {Type: "null"}}, Description: member.Description}

@@ -13,7 +13,7 @@ type researchInput struct {
 	Body struct {
 		Query       string          `json:"query" minLength:"1" maxLength:"10000"`
 		Instruction string          `json:"instruction,omitempty" maxLength:"10000" doc:"Changes the order of what is found, never what is searched."`
-		Effort      question.Effort `json:"effort,omitempty" enum:"low,medium,high" default:"low"`
+		Effort      question.Effort `json:"effort,omitempty" enum:"low,medium,high" default:"low" doc:"How much work it is: low unless given."`
 		Filter      *filter.Filter  `json:"filter,omitempty"`
 		Within
 	}

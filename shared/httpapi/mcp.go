@@ -26,8 +26,10 @@ func (h *tools) routes(api huma.API, m *mux) {
 	if h.Tools != nil {
 		m.HandleFunc(http.MethodPost+" "+mcpPath, h.handler(h.Tools(h.Services)))
 	}
-	message := &huma.Schema{Type: huma.TypeObject}
-	object := &huma.Schema{AnyOf: []*huma.Schema{message, {Type: huma.TypeArray, Items: message}}, Description: "A JSON-RPC message, or a batch of them in the version of March 2025."}
+	message := namedObject(api.OpenAPI(), "ToolsMessage", &huma.Schema{Description: "A JSON-RPC message.",
+		Properties: map[string]*huma.Schema{"jsonrpc": {Type: huma.TypeString, Enum: []any{"2.0"}}, "method": {Type: huma.TypeString}}})
+	object := namedSchema(api.OpenAPI(), "ToolsMessages", &huma.Schema{AnyOf: []*huma.Schema{message, {Type: huma.TypeArray, Items: message}},
+		Description: "A JSON-RPC message, or a batch of them in the version of March 2025."})
 	api.OpenAPI().AddOperation(&huma.Operation{OperationID: "callTools", Method: http.MethodPost, Path: mcpPath,
 		Summary: "Call the context operations as tools of the Model Context Protocol", Tags: []string{"Context"},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: object}}},

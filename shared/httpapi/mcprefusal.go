@@ -34,7 +34,7 @@ const (
 // describeRefusedMessage adds the schema of a refusedMessage to the document, made from that of a problem, and returns a reference to it.
 func describeRefusedMessage(schemas huma.Registry) *huma.Schema {
 	whole := *schemas.SchemaFromRef(schemaPrefix + "Problem")
-	members := messageOfError(&huma.Schema{Type: "null", Description: "The message was not read."}, "The same as JSON-RPC has it.")
+	members := messageOfError(onlyNull("The message was not read."), "The same as JSON-RPC has it.")
 	for name, member := range whole.Properties {
 		if members[name] == nil {
 			members[name] = member

@@ -40,6 +40,15 @@ func takeNulls(doc *huma.OpenAPI, s *huma.Schema) {
 			if member.Enum != nil && !slices.Contains(member.Enum, nil) {
 				member.Enum = append(member.Enum, nil)
 			}
+			if member.Enum != nil { // openapi-generator writes Go that does not compile; the description says it
+				member.Default = nil
+			}
 		}
 	}
+}
+
+// onlyNull returns the schema of null alone. It has the type of a text too, because openapi-generator takes null alone for the name
+// of a type.
+func onlyNull(description string) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Nullable: true, Description: description, Extensions: map[string]any{"const": nil}}
 }

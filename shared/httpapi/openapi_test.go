@@ -1,7 +1,10 @@
 package httpapi_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -76,4 +79,44 @@ func TestSchemaNamesAreForPeople(t *testing.T) {
 			t.Errorf("there is no schema %s", name)
 		}
 	}
+}
+
+// alternative is where an alternative is, or the items of one.
+var alternative = regexp.MustCompile(`/(anyOf|oneOf)/\d+(/items)?$`)
+
+// TestGeneratorsUnderstandEverySchema: openapi-generator writes Go and Java that do not compile for these.
+func TestGeneratorsUnderstandEverySchema(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(httpapi.OpenAPI(app.Providers()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc any
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(at string, node any)
+	walk = func(at string, node any) {
+		switch node := node.(type) {
+		case []any:
+			for n, element := range node {
+				walk(fmt.Sprint(at, "/", n), element)
+			}
+		case map[string]any:
+			values, _ := node["enum"].([]any)
+			if node["default"] != nil && slices.Contains(values, nil) {
+				t.Errorf("%s: an enumeration with null and a default", at)
+			}
+			if node["type"] == "null" && !alternative.MatchString(at) {
+				t.Errorf("%s: the type null alone", at)
+			}
+			if alternative.MatchString(at) && node["type"] == "object" && node["properties"] == nil {
+				t.Errorf("%s: an object with neither a name nor members among alternatives", at)
+			}
+			for name, member := range node {
+				walk(at+"/"+name, member)
+			}
+		}
+	}
+	walk("", doc)
 }

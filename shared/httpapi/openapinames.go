@@ -79,3 +79,15 @@ func schemaName(t reflect.Type, hint string) string {
 	name = strings.TrimSuffix(strings.TrimSuffix(name, "Struct"), "Body")
 	return strings.TrimSuffix(name, "Output")
 }
+
+// namedSchema adds a schema to the document under a name, and returns a reference to it.
+func namedSchema(doc *huma.OpenAPI, name string, s *huma.Schema) *huma.Schema {
+	doc.Components.Schemas.Map()[name] = s
+	return &huma.Schema{Ref: schemaPrefix + name}
+}
+
+// namedObject adds an object that may have other members as well to the document, and returns a reference to it.
+func namedObject(doc *huma.OpenAPI, name string, s *huma.Schema) *huma.Schema {
+	s.Type, s.AdditionalProperties = huma.TypeObject, true
+	return namedSchema(doc, name, s)
+}

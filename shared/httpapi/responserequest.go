@@ -136,14 +136,14 @@ func (in *responseInput) conversation() (conversation, error) {
 func describeResponses(doc *huma.OpenAPI) {
 	post := doc.Paths["/responses"].Post
 	body := doc.Components.Schemas.SchemaFromRef(post.RequestBody.Content["application/json"].Schema.Ref)
-	text, object := &huma.Schema{Type: huma.TypeString}, &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
-	most := mostItems
+	text, most := &huma.Schema{Type: huma.TypeString}, mostItems
+	item := namedObject(doc, "ResponseItem", &huma.Schema{Properties: map[string]*huma.Schema{"type": {Type: huma.TypeString, Nullable: true}}})
 	input := body.Properties["input"]
-	body.Properties["input"] = &huma.Schema{AnyOf: []*huma.Schema{text, {Type: huma.TypeArray, Items: object, MaxItems: &most}}, Description: input.Description}
+	body.Properties["input"] = &huma.Schema{AnyOf: []*huma.Schema{text, {Type: huma.TypeArray, Items: item, MaxItems: &most}}, Description: input.Description}
 	choice := body.Properties["tool_choice"]
-	body.Properties["tool_choice"] = &huma.Schema{AnyOf: []*huma.Schema{text, object, {Type: "null"}}, Description: choice.Description}
+	body.Properties["tool_choice"] = &huma.Schema{AnyOf: []*huma.Schema{text, {Ref: schemaPrefix + "ToolChoice"}, {Type: "null"}}, Description: choice.Description}
 	for _, name := range []string{"conversation", "prompt"} {
-		body.Properties[name] = &huma.Schema{Type: "null", Description: body.Properties[name].Description}
+		body.Properties[name] = onlyNull(body.Properties[name].Description)
 	}
 	response := doc.Components.Schemas.SchemaFromRef(post.Responses["200"].Content["application/json"].Schema.Ref)
 	for _, name := range []string{"error", "incomplete_details", "usage"} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http/httptest"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -112,18 +113,19 @@ func (p property) nullable() bool {
 
 // properties returns the members of a described object, and those of the objects in it. It leaves out filters,
 // which contain filters: their members are no options, and null is refused; see TestBadFilters.
-func properties(doc *huma.OpenAPI, s *huma.Schema, path ...string) (all []property) {
-	if s.Ref == "#/components/schemas/Filter" {
+func properties(doc *huma.OpenAPI, s *huma.Schema, within ...string) (all []property) {
+	switch path.Base(s.Ref) {
+	case "Filter", "ToolChoice", "FunctionChoice": // which are accepted or refused as a whole
 		return nil
 	}
 	for _, one := range s.AnyOf {
-		all = append(all, properties(doc, one, path...)...)
+		all = append(all, properties(doc, one, within...)...)
 	}
 	if s.Ref != "" {
 		s = doc.Components.Schemas.SchemaFromRef(s.Ref)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		at := append(slices.Clone(path), name)
+		at := append(slices.Clone(within), name)
 		all = append(all, property{at, s.Properties[name], !slices.Contains(s.Required, name)})
 		all = append(all, properties(doc, s.Properties[name], at...)...)
 	}

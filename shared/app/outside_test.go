@@ -54,3 +54,16 @@ func TestOutsideOfTheAPIErrorsHaveItsShape(t *testing.T) {
 		}
 	}
 }
+
+// TestReadinessIsRead: GET and HEAD tell it, and other methods are refused as elsewhere.
+func TestReadinessIsRead(t *testing.T) {
+	t.Parallel()
+	handler := openLocal(t, slog.DiscardHandler).Handler("https://docent.test/v1")
+	for method, want := range map[string]int{http.MethodGet: 200, http.MethodHead: 200, http.MethodPost: 405, http.MethodDelete: 405, http.MethodOptions: 405} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, "/healthz", http.NoBody))
+		if w.Code != want || want == 405 && (w.Header().Get("Allow") != "GET, HEAD" || w.Header().Get("X-Request-Id") == "") {
+			t.Errorf("%s: %d %v %s", method, w.Code, w.Header(), w.Body)
+		}
+	}
+}

@@ -11,6 +11,10 @@ import (
 // root serves the API under /v1, and /healthz.
 func root(api http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/healthz" && r.Method != http.MethodGet && r.Method != http.MethodHead {
+			httpapi.WriteMethodNotAllowed(w, r, "GET, HEAD")
+			return
+		}
 		if r.URL.Path == "/healthz" {
 			w.Header().Set("Content-Type", "application/json")
 			httpapi.Protect(w.Header())

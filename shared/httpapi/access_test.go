@@ -96,6 +96,7 @@ func TestAGroupOpensAndClosesDocuments(t *testing.T) {
 		}
 		shows(t, fmt.Sprintf("ada, a member: %t", in), a.seen(ada.key, nil, documents, false), want, false)
 		shows(t, "the bot for ada", a.seen(acting, map[string]string{"Docent-User": "ADA@acme.test"}, documents, true), want, true)
+		shows(t, "the bot for ada by her id", a.seen(acting, map[string]string{"Docent-User": strings.ToUpper(ada.id)}, documents, true), want, true)
 		shows(t, "eve", a.seen(eve.key, nil, documents, true), []string{public}, true)
 		shows(t, "an admin", a.seen(x.pat, nil, documents, true), []string{public}, true)
 		shows(t, "a team key", a.seen(x.key, nil, documents, true), []string{public, secret}, true)

@@ -25,7 +25,7 @@ func (s Services) actFor(r *http.Request, who team.Principal, reading bool) (tea
 	case len(values) > 1:
 		return who, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The header %s must be sent once.", actingHeader)
 	}
-	acting, err := s.Teams.ActFor(r.Context(), who, strings.TrimSpace(values[0]), reading, func(ctx context.Context, userID string) error {
+	acting, err := s.Teams.ActFor(r.Context(), who, canonicalID(strings.TrimSpace(values[0])), reading, func(ctx context.Context, userID string) error {
 		return s.recordActing(r.WithContext(ctx), who, userID)
 	})
 	if err != nil {

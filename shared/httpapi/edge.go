@@ -42,22 +42,14 @@ func (s Services) edge(operations *mux) http.Handler {
 		s.allowToolsOrigin(w.Header(), r)
 		defer reply.end()
 		defer func() { s.finish(reply, recover()) }()
-		if _, pattern := operations.Handler(r); s.needsNoKey(operations, r, pattern) {
+		if err := checkHeaders(r.Header); err != nil {
+			writeError(reply, r, err)
+		} else if _, pattern := operations.Handler(r); s.needsNoKey(operations, r, pattern) {
 			s.serveWithoutKey(operations, reply, pattern)
 		} else {
 			s.serveWithKey(operations, reply, pattern, notes)
 		}
 	})
-}
-
-// joinLists makes one line of each header that is a list and may come in several (RFC 9110 section 5.3), because readers of a
-// header take the first line.
-func joinLists(h http.Header) {
-	for _, name := range []string{"Accept", "If-Match", "If-None-Match", "Prefer"} {
-		if lines := h.Values(name); len(lines) > 1 {
-			h.Set(name, strings.Join(lines, ", "))
-		}
-	}
 }
 
 // finish sends the reply, and counts and logs the request. A panic of the operation becomes a reply.

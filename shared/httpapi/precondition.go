@@ -36,14 +36,17 @@ func preconditions(ifMatch, ifNoneMatch string) func(version int64) error {
 }
 
 // listsTag reports whether the field value of If-Match or If-None-Match names tag;
-// "*" names every one. If-None-Match compares weakly.
+// "*" alone names every one. If-None-Match compares weakly.
 func listsTag(field, tag string, weak bool) bool {
+	if strings.TrimSpace(field) == "*" {
+		return true
+	}
 	for candidate := range strings.SplitSeq(field, ",") {
 		candidate = strings.TrimSpace(candidate)
 		if weak {
 			candidate = strings.TrimPrefix(candidate, "W/")
 		}
-		if candidate == "*" || candidate == tag {
+		if candidate == tag {
 			return true
 		}
 	}

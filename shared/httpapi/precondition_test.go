@@ -101,6 +101,35 @@ func TestListsInSeveralLines(t *testing.T) {
 	}
 }
 
+// TestHeadersAreNotTakenForOthers: of two keys neither counts, and only a star that is alone stands for every version.
+func TestHeadersAreNotTakenForOthers(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme, other := a.newTenant("acme"), a.newTenant("other")
+	wiki := "/collections/" + a.newCollection(acme.key, "wiki")
+	for _, tt := range []struct {
+		name   string
+		lines  []string
+		status int
+	}{
+		{"Authorization", []string{"Bearer " + acme.key, "Bearer " + other.key}, 400},
+		{"Authorization", []string{"Bearer " + acme.key, "Bearer " + acme.key}, 400},
+		{"Content-Type", []string{"application/json", "text/plain"}, 400},
+		{"If-Match", []string{`"x", *, "y"`}, 412},
+		{"If-Match", []string{" * "}, 200},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), "PATCH", "/v1"+wiki, strings.NewReader(`{"name":"wiki"}`))
+		r.Header.Set("Authorization", "Bearer "+acme.key)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header[tt.name] = tt.lines
+		w := httptest.NewRecorder()
+		a.handler.ServeHTTP(w, r)
+		if w.Code != tt.status || w.Code == 400 && !strings.Contains(w.Body.String(), "The header "+tt.name) {
+			t.Errorf("%s %q: %d %s, want %d", tt.name, tt.lines, w.Code, w.Body, tt.status)
+		}
+	}
+}
+
 // TestUUIDsInUpperCase: an id means the same in either case, to a DELETE too, whose reply does not say whether there
 // was something.
 func TestUUIDsInUpperCase(t *testing.T) {

@@ -50,8 +50,7 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 	}
 	if allow := operations.allowed(r); allow != "" {
 		w.Header().Set("Allow", allow)
-		writeError(w, r, apierr.New(apierr.MethodNotAllowed, apierr.CodeMethodNotAllowed,
-			"This path supports only %s.", allow))
+		writeError(w, r, methodNotAllowed(allow))
 		return
 	}
 	writeError(w, r, unknownPath(r.URL.Path))
@@ -67,10 +66,24 @@ func unknownPath(path string) *apierr.Error {
 // WriteNotFound answers a request for a path outside the API with a problem object whose
 // detail is given.
 func WriteNotFound(w http.ResponseWriter, r *http.Request, detail string) {
+	writeOutside(w, r, apierr.New(apierr.NotFound, apierr.CodeNotFound, "%s", detail))
+}
+
+// WriteMethodNotAllowed answers a request for a path outside the API that supports only the methods in allow.
+func WriteMethodNotAllowed(w http.ResponseWriter, r *http.Request, allow string) {
+	w.Header().Set("Allow", allow)
+	writeOutside(w, r, methodNotAllowed(allow))
+}
+
+func methodNotAllowed(allow string) *apierr.Error {
+	return apierr.New(apierr.MethodNotAllowed, apierr.CodeMethodNotAllowed, "This path supports only %s.", allow)
+}
+
+func writeOutside(w http.ResponseWriter, r *http.Request, err error) {
 	req := &request{id: requestIDOf(r), chat: isChat(r.URL.Path)}
 	r = r.WithContext(context.WithValue(r.Context(), requestKey{}, req))
 	reply := &reply{ResponseWriter: w, request: req, r: r}
-	writeError(reply, r, apierr.New(apierr.NotFound, apierr.CodeNotFound, "%s", detail))
+	writeError(reply, r, err)
 	reply.send()
 }
 

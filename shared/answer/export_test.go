@@ -35,9 +35,11 @@ func Gaps(answers ...Answer) []*Gap {
 
 // Searches returns what is searched for, in order, to answer a question that follows those before.
 func Searches(question string, before ...string) (texts []string) {
-	a := Answer{Fields: Fields{Question: question, Context: lastLines(before)}}
-	for _, s := range a.searches() {
+	for _, s := range searches(question, lastLines(before)) {
 		texts = append(texts, s.text)
 	}
 	return texts
 }
+
+// PartsOf is partsOf.
+func PartsOf(question string) []string { return partsOf(question) }

@@ -77,17 +77,17 @@ type asked struct {
 	before string // the questions whose words are in text; empty: text is the question itself
 }
 
-// searches returns what to search for, one after the other, until something is found. A question that refers to another one,
+// searches returns what to search for, one after the other, until something is found. context has the questions before it. A question that refers to another one,
 // as in "How long does it take?", is searched first with the words of the questions before it, then alone. A question that
 // is only short, as in "How fast?", is searched alone first. For every other question the earlier ones do not matter.
-func (a Answer) searches() []asked {
-	alone := asked{text: a.Question}
-	if a.Context == "" {
+func searches(question, context string) []asked {
+	alone := asked{text: question}
+	if context == "" {
 		return []asked{alone}
 	}
-	analyser := text.Analyser{Language: text.LanguageOf(a.Context + " " + a.Question)}
-	refers, short := leans(analyser, a.Question)
-	lines := strings.Split(a.Context, "\n")
+	analyser := text.Analyser{Language: text.LanguageOf(context + " " + question)}
+	refers, short := leans(analyser, question)
+	lines := strings.Split(context, "\n")
 	from := len(lines) - 1
 	for from > 0 { // back to a question that can be understood alone
 		if refers, short := leans(analyser, lines[from]); !refers && !short {
@@ -95,7 +95,7 @@ func (a Answer) searches() []asked {
 		}
 		from--
 	}
-	together := asked{withWords(analyser, a.Question, lines[from:]), strings.Join(lines[from:], "\n")}
+	together := asked{withWords(analyser, question, lines[from:]), strings.Join(lines[from:], "\n")}
 	switch {
 	case refers:
 		return []asked{together, alone}

@@ -117,6 +117,12 @@ func TestOnlyAFollowUpTakesOverWords(t *testing.T) {
 		"of the last subject":       {before: []string{known, dentist}, question: "What does it cost?", want: []string{"What does it cost? insurance cover dentist", "What does it cost?"}},
 		"no question":               {before: []string{known}, question: "Thanks a lot.", want: []string{"Thanks a lot."}},
 		"a reference within itself": {before: []string{known}, question: "Which insurance covers the dentist, and does it pay for glasses?", want: []string{"Which insurance covers the dentist, and does it pay for glasses?"}},
+		"two questions": {question: known + " And how fast?", found: true,
+			want: []string{known + " And how fast?", known, "And how fast? travel expenses paid back"}},
+		"two questions, of which the second is short": {question: "When are travel expenses paid back and how fast?", found: true,
+			want: []string{"When are travel expenses paid back and how fast?", "When are travel expenses paid back", "how fast? travel expenses paid back"}},
+		"two questions about another one": {before: []string{known}, question: "How long does it take and who approves it?", found: true, model: known,
+			want: []string{"How long does it take and who approves it? travel expenses paid back", "How long does it take travel expenses paid back", "who approves it? long take travel expenses paid back"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -95,20 +95,19 @@ func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 	if err != nil {
 		return err
 	}
-	asked, result, err := w.search(ctx, a, search.Query{Reader: reader, Sources: a.Sources, Limit: maxDocuments, Filter: selected})
+	quoted, result, before, err := w.find(ctx, a, search.Query{Reader: reader, Sources: a.Sources, Limit: maxDocuments, Filter: selected})
 	if err != nil {
 		return fmt.Errorf("search: %w", err)
 	}
 	if l.Found != nil {
 		l.Found(documentsOf(result))
 	}
-	quoted := search.Quote(asked.text, result)
 	a.State, a.Markdown = Complete, quoted.Markdown
 	for _, r := range quoted.References {
 		a.References = append(a.References, Reference{HTMLURL: r.URL, Title: r.Title})
 	}
 	if quoted.Found {
-		w.compose(ctx, &a, asked.before, result.Best, w.whileReadable(ctx, a, result.Best, l.Written))
+		w.compose(ctx, &a, before, result.Best, w.whileReadable(ctx, a, result.Best, l.Written))
 	}
 	a.Documents, a.Restricted = a.shown(result)
 	if event == nil {
@@ -118,12 +117,35 @@ func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 	return w.finish(ctx, a, event)
 }
 
-// search searches as a.searches says, and returns what it searched for last and what it found. If it finds nothing, it
+// find searches for the question of a and quotes what it found. A text that asks several questions is searched for each of them,
+// too. before has the questions that belong to that of a.
+func (w *Worker) find(ctx context.Context, a Answer, q search.Query) (quoted search.Answer, found search.Result, before string, err error) {
+	whole, found, err := w.search(ctx, a.TeamID, q, searches(a.Question, a.Context))
+	if err != nil {
+		return quoted, found, "", err
+	}
+	if texts := partsOf(a.Question); len(texts) > 1 {
+		parts := make([]search.Part, len(texts))
+		for i, text := range texts {
+			of, result, err := w.search(ctx, a.TeamID, q, searchesOfPart(texts[:i], text, a.Context))
+			if err != nil {
+				return quoted, found, "", err
+			}
+			parts[i] = search.Part{Text: text, Asked: of.text, Result: result}
+		}
+		if quoted = search.QuoteParts(parts); quoted.Found {
+			return quoted, joined(parts), whole.before, nil
+		}
+	}
+	return search.Quote(whole.text, found), found, whole.before, nil
+}
+
+// search searches for one of texts after the other, and returns what it searched for last and what it found. If it finds nothing, it
 // returns the result for the question alone.
-func (w *Worker) search(ctx context.Context, a Answer, q search.Query) (of asked, found search.Result, err error) {
-	for _, next := range a.searches() {
+func (w *Worker) search(ctx context.Context, teamID string, q search.Query, texts []asked) (of asked, found search.Result, err error) {
+	for _, next := range texts {
 		q.Text = next.text
-		result, err := w.Search(ctx, a.TeamID, q)
+		result, err := w.Search(ctx, teamID, q)
 		if err != nil || result.Found() {
 			return next, result, err
 		}

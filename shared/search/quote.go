@@ -20,6 +20,7 @@ import (
 const (
 	quotedPassages = 8    // passages whose blocks are weighed
 	quotedBlocks   = 3    // blocks, each of another document
+	quotedOfPart   = 2    // blocks for each of several questions
 	furtherShare   = 0.5  // minimum score of a further document's passage, relative to the best passage
 	furtherBlock   = 0.6  // minimum score of a further block, relative to the first block
 	blockChars     = 1200 // characters of one block
@@ -47,12 +48,78 @@ func QuoteUpTo(question string, r Result, passages, pieces int, numbers map[uuid
 		return notFound(r)
 	}
 	var answer Answer
+	answer.begin(answer.quote(quotes, map[uuid.UUID]int{}, numbers))
+	return answer
+}
+
+// Part is one of several questions that a text asks.
+type Part struct {
+	Text   string // of the question
+	Asked  string // what was searched for
+	Result Result
+}
+
+// QuoteParts builds the answer to a text that asks several questions, each with its own quotations below it. A question whose
+// answer is quoted for one before it is named there. If that leaves one question, or nothing was found for any, the answer is
+// not Found.
+func QuoteParts(parts []Part) Answer {
+	type section struct {
+		heading, body string
+		quotes        []quote
+	}
+	var sections []section
+	var answer Answer
+	cited := map[uuid.UUID]int{}
+	for _, p := range parts {
+		s := section{heading: p.Text}
+		if p.Result.Found() {
+			s.quotes = choose(p.Asked, p.Result, quotedPassages, quotedOfPart)
+		}
+		if len(s.quotes) == 0 {
+			s.body = "\n" + notFound(p.Result).Markdown
+			sections = append(sections, s)
+			continue
+		}
+		if i := slices.IndexFunc(sections, func(before section) bool { return s.quotes[0].isWithin(before.quotes) }); i >= 0 {
+			sections[i].heading += " " + p.Text
+			continue
+		}
+		s.body = answer.quote(s.quotes, cited, nil)
+		sections = append(sections, s)
+	}
+	if len(sections) < 2 || len(answer.References) == 0 {
+		return Answer{}
+	}
+	var body strings.Builder
+	for _, s := range sections {
+		fmt.Fprintf(&body, "\n## %s\n%s", escapeText(s.heading), s.body)
+	}
+	answer.begin(body.String())
+	return answer
+}
+
+// isWithin reports whether the block of q that answers is in one of quotes.
+func (q quote) isWithin(quotes []quote) bool {
+	return slices.ContainsFunc(quotes, func(other quote) bool {
+		return other.hit.Document == q.hit.Document && strings.Contains(unmarked(other.markdown), unmarked(q.block))
+	})
+}
+
+// unmarked returns Markdown without the marks of bold text, which differ with the question.
+func unmarked(markdown string) string { return strings.ReplaceAll(markdown, "**", "") }
+
+// quote returns quotes as Markdown, and adds their documents to the references. Their numbers are those of numbers, or of the
+// references, which cited has.
+func (a *Answer) quote(quotes []quote, cited, numbers map[uuid.UUID]int) string {
 	var body strings.Builder
 	for _, q := range quotes {
 		var links []string
 		for _, hit := range append([]Hit{q.hit}, q.copies...) {
-			answer.References = append(answer.References, Reference{URL: hit.Address(), Title: PlainTitle(hit.Title)})
-			number := len(answer.References)
+			if cited[hit.Document] == 0 {
+				a.References = append(a.References, Reference{URL: hit.Address(), Title: PlainTitle(hit.Title)})
+				cited[hit.Document] = len(a.References)
+			}
+			number := cited[hit.Document]
 			if numbers != nil {
 				number = numbers[hit.Document]
 			}
@@ -64,13 +131,17 @@ func QuoteUpTo(question string, r Result, passages, pieces int, numbers map[uuid
 		}
 		fmt.Fprintf(&body, "\n**%s** (%s)\n\n%s", q.hit.nameAndHeading(), strings.Join(links, ", "), quoted(q.markdown))
 	}
+	return body.String()
+}
+
+// begin makes body, which quotes the references, the text of the answer.
+func (a *Answer) begin(body string) {
 	of := "1 document"
-	if n := len(answer.References); n > 1 {
+	if n := len(a.References); n > 1 {
 		of = fmt.Sprintf("%d documents", n)
 	}
-	answer.Markdown = fmt.Sprintf("*Quoted from %s, not written.*\n%s", of, body.String())
-	answer.Found = true
-	return answer
+	a.Markdown = fmt.Sprintf("*Quoted from %s, not written.*\n%s", of, body)
+	a.Found = true
 }
 
 // quoted returns Markdown as a block quotation.
@@ -202,7 +273,8 @@ type quote struct {
 	hit      Hit
 	score    float64
 	markdown string
-	copies   []Hit // further documents that would be quoted with the same text
+	block    string // the block that answers best, without marks
+	copies   []Hit  // further documents that would be quoted with the same text
 }
 
 // choose weighs the blocks of the best passages. It returns the best block, and then the best
@@ -237,7 +309,7 @@ func choose(question string, r Result, passages, pieces int) []quote {
 		if len(quotes) == pieces {
 			break
 		}
-		quotes = append(quotes, quote{hit: b.hit, score: b.score, markdown: markdown})
+		quotes = append(quotes, quote{hit: b.hit, score: b.score, markdown: markdown, block: b.block.whole()})
 	}
 	return quotes
 }

@@ -21,6 +21,7 @@ const (
 	quotedPassages = 8    // passages whose blocks are weighed
 	quotedBlocks   = 3    // blocks, each of another document
 	quotedOfPart   = 2    // blocks for each of several questions
+	longBlock      = 100  // minimum bytes of a block, without its marks, that is the same in several documents
 	furtherShare   = 0.5  // minimum score of a further document's passage, relative to the best passage
 	furtherBlock   = 0.6  // minimum score of a further block, relative to the first block
 	blockChars     = 1200 // characters of one block
@@ -274,7 +275,25 @@ type quote struct {
 	score    float64
 	markdown string
 	block    string // the block that answers best, without marks
-	copies   []Hit  // further documents that would be quoted with the same text
+	copies   []Hit  // further documents that say the same
+}
+
+// repeats reports whether q says the same as other: in the same words, or with the same long block, as versions of a page do.
+func (q quote) repeats(other quote) bool {
+	if block := withoutMarks(q.block); len(block) >= longBlock && block == withoutMarks(other.block) {
+		return true
+	}
+	return withoutMarks(q.markdown) == withoutMarks(other.markdown)
+}
+
+// withoutMarks returns Markdown without what wraps and marks its words.
+func withoutMarks(markdown string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || strings.ContainsRune("*_`|-+:\\", r) {
+			return -1
+		}
+		return r
+	}, markdown)
 }
 
 // choose weighs the blocks of the best passages. It returns the best block, and then the best
@@ -302,14 +321,15 @@ func choose(question string, r Result, passages, pieces int) []quote {
 		}
 		taken[b.hit.Document] = true
 		markdown := stretch(b.all, b.at, b.hit.ranking, asked)
-		if i := slices.IndexFunc(quotes, func(q quote) bool { return q.markdown == markdown }); i >= 0 {
+		q := quote{hit: b.hit, score: b.score, markdown: markdown, block: b.block.whole()}
+		if i := slices.IndexFunc(quotes, q.repeats); i >= 0 {
 			quotes[i].copies = append(quotes[i].copies, b.hit)
 			continue
 		}
 		if len(quotes) == pieces {
 			break
 		}
-		quotes = append(quotes, quote{hit: b.hit, score: b.score, markdown: markdown, block: b.block.whole()})
+		quotes = append(quotes, q)
 	}
 	return quotes
 }

@@ -436,6 +436,32 @@ func TestATextIsQuotedOnce(t *testing.T) {
 	}
 }
 
+// TestVersionsOfAPageAreQuotedOnce: the same words are one text, however they are wrapped and marked, and a long paragraph is the
+// same one wherever it stands. What differs is quoted.
+func TestVersionsOfAPageAreQuotedOnce(t *testing.T) {
+	t.Parallel()
+	const grazes = "The zebra of the northern plains grazes from the early morning until the sun is high, and then rests in the shade of a tree."
+	for name, c := range map[string]struct {
+		first, second string
+		once          bool
+	}{
+		"wrapped otherwise":           {"The zebra grazes here,\nand sleeps there.", "The zebra grazes here, and\nsleeps there.", true},
+		"marked otherwise":            {"The zebra *grazes* here, and sleeps there.", "The zebra grazes here, and `sleeps` there.", true},
+		"with another text below":     {grazes + "\n\nIt drinks in the evening.\n", grazes + "\n\nIt drinks at night.\n", true},
+		"a short one with another":    {"The zebra grazes here.\n\nIt drinks in the evening.\n", "The zebra grazes here.\n\nIt drinks at night.\n", false},
+		"with another number":         {strings.Replace(grazes, "the early morning", "6.30", 1), strings.Replace(grazes, "the early morning", "7.30", 1), false},
+		"with another word in a code": {grazes + " See `a.b`.", grazes + " See `ab`.", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, "Where and when does the zebra graze?", "Animals 1", c.first, "Animals 2", c.second)
+			if links := strings.Count(a.Markdown, "\n**Animals"); len(a.References) != 2 || links != map[bool]int{true: 1, false: 2}[c.once] {
+				t.Errorf("%d quotations, %v\n%s", links, a.References, a.Markdown)
+			}
+		})
+	}
+}
+
 func TestPaddingOfTablesIsNotQuoted(t *testing.T) {
 	t.Parallel()
 	table := "| animal" + strings.Repeat(" ", 500) + " | food |\n|:" + strings.Repeat("-", 500) + "|------|\n"

@@ -33,14 +33,18 @@ var (
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]^][^\]]{0,199}\]:`)
 	footnote   = regexp.MustCompile(`^ {0,3}\[\^[^\]]{1,200}\]:`)
 	callout    = regexp.MustCompile(`^ {0,3}(?:\[!(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]|(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?)\s*$`)
-	// container matches a line that holds no text: the first and the last line of an admonition of Docusaurus, VitePress, MyST
-	// and others, tags of components (MDX) and of templates (Hugo, Jekyll), attributes and files to include (Python-Markdown).
-	container = regexp.MustCompile(`^ {0,3}(?::{3,}(?:[ \t]*(?:[a-z][\w-]*(?:\[.*\]|[ \t].*)?|\{.*\}.*))?` +
-		`|(?:</?[A-Z][A-Za-z0-9]*[a-z][\w.]*(?:\s[^<>]*)?/?>\s*)+|</?>` +
+	// container matches a line that holds no text: the first and the last line of an admonition of Docusaurus, VitePress, MyST,
+	// PyMdown and others, a name to document (mkdocstrings), tags of components (MDX) and of templates (Hugo, Jekyll), attributes
+	// and files to include (Python-Markdown).
+	container = regexp.MustCompile(`^ {0,3}(?::{3,}(?:[ \t]*(?:[a-z][\w-]*(?:\[.*\]|[ \t].*)?|[A-Za-z_]\w*(?:\.\w+)+|\{.*\}.*))?` +
+		`|/{3,}(?:[ \t]+[a-z][\w-]*(?:[ \t]*\|.*)?)?` +
+		`|(?:</?[A-Z][A-Za-z0-9]*[a-z][\w.]*(?:\s(?:[^<>"]|"[^"]*")*)?/?>\s*)+|</?>` +
 		`|import\s(?:.*\sfrom\s)?['"][^'"]+['"];?` +
-		`|(?:(?:\{\{<[^<>]*>\}\}|\{\{%[^%]*%\}\}|\{%[^%]*%\})\s*)+|\{:[^{}]*\}|\{![^{}]*!\})\s*$`)
-	// sign matches the sign of a note of HashiCorp, before its text.
-	sign = regexp.MustCompile(`^[-~!]>[ \t]+`)
+		`|(?:(?:\{\{<(?:[^<>"]|"[^"]*")*>\}\}|\{\{%[^%]*%\}\}|\{%[^%]*%\})\s*)+|\{[:.#][^{}]*\}|\{![^{}]*!\})\s*$`)
+	// tab matches the mark of a tab of PyMdown, before its title.
+	tab = regexp.MustCompile(`^/{3,}[ \t]+tab[ \t]*\|[ \t]*`)
+	// sign matches the sign of a note of HashiCorp, before its text, and what tab matches.
+	sign = regexp.MustCompile(`^[-~!]>[ \t]+|` + tab.String())
 	// holdsIndented matches the first line of an admonition or tab of Python-Markdown, whose content is indented like code.
 	holdsIndented = regexp.MustCompile(`^(?:(?:!!!|\?\?\?\+?) [a-z]+(?: ".*")?|===[+!]? ".*")\s*$`)
 	// directive matches the first line of a directive of MyST: its name and its argument.
@@ -127,7 +131,7 @@ func blocks(passage string, open items) []block {
 // isContainer reports whether container matches line. Most lines begin otherwise, and cost less by that.
 func isContainer(line string) bool {
 	begin := strings.TrimLeft(line, " ")
-	return begin != "" && strings.IndexByte(":<{i", begin[0]) >= 0 && container.MatchString(line)
+	return begin != "" && strings.IndexByte(":/<{i", begin[0]) >= 0 && container.MatchString(line) && !tab.MatchString(begin)
 }
 
 // commentLines returns the number of lines of the HTML comment that begins with first, which stands for lines[0]. It is 0 if
@@ -405,6 +409,8 @@ func listBlock(lines []string, open *items) (block, int) {
 			open.begin(it)
 			paragraph = append(paragraph, strings.TrimRight(spaces(it.indent-shift)+it.mark+spaces(it.offset-it.indent-len(it.mark))+it.content, " "))
 			afterBlank = false
+			continue
+		case len(paragraph) == 0 && definition.MatchString(inner):
 			continue
 		default:
 			line = strings.TrimSpace(line)

@@ -128,6 +128,22 @@ func TestEscapesOfHeadingsAreNotShown(t *testing.T) {
 	}
 }
 
+func TestTagsOfHeadingsAreNotShown(t *testing.T) {
+	t.Parallel()
+	for heading, want := range map[string]string{
+		`The <a href="z.md" class="x">zebra</a>`:      `The zebra`,
+		`The zebra <sup class="badge" data-x="3+" />`: `The zebra`,
+		"The `<zebra>` and `</zebra>`":                `The \<zebra\> and \</zebra\>`,
+		"`Zebra<T>`":                                  `Zebra\<T\>`,
+	} {
+		a := answerTo(t, "zebra graze", "Zoo", "## "+heading+"\n\nThe zebra grazes.\n")
+		if want := "**Zoo: " + want + "** (["; !strings.Contains(a.Markdown, want) {
+			t.Errorf("%s: no %s in %s", heading, want, a.Markdown)
+		}
+		checkSafe(t, a.Markdown)
+	}
+}
+
 func TestTagsKeepWordsApart(t *testing.T) {
 	t.Parallel()
 	wantQuotations(t, "zebra weight", []quotation{
@@ -317,6 +333,20 @@ func TestMarksOfContainersAreNotQuoted(t *testing.T) {
 		{"the sign of a note", "~> The zebra grazes.\n", want},
 		{"the sign of a note in an item", "- Item\n\n  -> The zebra grazes.\n", "- Item\n\n  " + want},
 		{"ids of terms", "- `zebra` ((#v-zebra\\_x)) (`string`) - The zebra grazes ((#)) there.\n", "- **`zebra` (`string`) - The zebra grazes ((#)) there.**"},
+		{"blocks between slashes", "//// info | \"Zebra\"\n\n/// tip\nThe zebra grazes.\n///\n\n////\n", want},
+		{"tabs between slashes", "//// tab | Zoo 3+\n\nThe zebra grazes.\n\n////\n", "Zoo 3+\n\n" + want},
+		{"a path", "//zebra/grazes\n", `**//zebra/grazes**`},
+		{"a comment", "/// Where the zebra grazes.\n", `**/// Where the zebra grazes.**`},
+		{"names to document", "::: zebra.Graze\n\nThe zebra grazes.\n", want},
+		{"classes and an id", "{.zebra #graze}\nThe zebra grazes.\n", want},
+		{"a tag with signs in quotes", "<Listing caption=\"A `Zebra<T>`\">\n\nThe zebra grazes.\n\n</Listing>\n", want},
+		{"a tag of a template with signs in quotes", "{{< zebra version=\"<VERSION>\" >}}\nThe zebra grazes.\n", want},
+		{"a component around a text", "<ReadMore>The zebra grazes.</ReadMore>\n", want},
+		{"a component with attributes around a text", "The <Tooltip tip=\"a\">zebra</Tooltip> grazes.\n", want},
+		{"the end of a component", "The zebra grazes.</ReadMore>\n", want},
+		{"attributes of a link", "The [zebra](z.md){.internal-link target=_blank} ![grazes](g.png){: width=\"9\" }.\n", want},
+		{"braces after a link", "The [zebra](z.md){a, b} grazes.\n", "**The zebra{a, b} grazes.**"},
+		{"targets of links in an item", "- The [zebra][z] grazes.\n\n  [z]: z.md\n  [`g`]: g.md\n", "- " + want},
 		{"text in a paragraph", "The zebra::: grazes.\n", "**The zebra::: grazes.**"},
 		{"three colons before text", ":::Zebras graze there.\n", "**:::Zebras graze there.**"},
 	})

@@ -65,6 +65,7 @@ func unlink(s string) string {
 					out[at-1] = 0
 				}
 				i += 1 + n
+				i += len(linkAttributes.FindString(s[i:min(len(s), i+maxAttributes)]))
 				continue
 			}
 		}
@@ -73,6 +74,12 @@ func unlink(s string) string {
 	}
 	return string(out)
 }
+
+// maxAttributes bounds linkAttributes, so that scanning is linear.
+const maxAttributes = 200
+
+// linkAttributes matches the attributes after a link, as Python-Markdown, Pandoc and kramdown write them.
+var linkAttributes = regexp.MustCompile(`^\{:?[ \t]*(?:(?:[.#][\w:-]+|[\w-]+=(?:"[^"]*"|[^\s"{}]+))[ \t]*)+\}`)
 
 // labelLen returns the length of the "[label]" of a reference at the start of s, or 0.
 func labelLen(s string) int {

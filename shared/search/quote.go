@@ -164,7 +164,7 @@ func (h Hit) name() string {
 func (h Hit) nameAndHeading() string {
 	var path []string
 	for i, heading := range strings.Split(h.Heading, text.HeadingArrow) {
-		heading = PlainTitle(escapedPunct.ReplaceAllString(componentTag.ReplaceAllString(heading, ""), "$1"))
+		heading = PlainTitle(escapedPunct.ReplaceAllString(withoutTags(componentTag.ReplaceAllString(heading, "")), "$1"))
 		if heading == "" || i == 0 && strings.EqualFold(heading, PlainTitle(text.PlainHeading(h.Title))) {
 			continue
 		}
@@ -178,6 +178,20 @@ func (h Hit) nameAndHeading() string {
 
 // attributeList matches the list "{ #id .class key=value }" after a heading, or "((#id))" as HashiCorp writes it.
 var attributeList = regexp.MustCompile(`\s*(?:\{:?\s*[.#][\w:-]+(?:\s+(?:[.#][\w:-]+|[\w-]+=(?:"[^"]*"|[^\s"{}]+)))*\s*\}|\(\(#[\w-]+\)\))\s*$`)
+
+var (
+	openTag  = regexp.MustCompile(`<[a-z][a-z0-9]*\s[^<>]*=[^<>]*>`)
+	closeTag = regexp.MustCompile(`</[a-z][a-z0-9]*>`)
+)
+
+// withoutTags returns a heading without tags of HTML that have attributes, and without the tags that end these. A tag without
+// attributes is what the heading is about, because a heading keeps no marks of code.
+func withoutTags(heading string) string {
+	if opened := openTag.ReplaceAllString(heading, ""); opened != heading {
+		return closeTag.ReplaceAllString(opened, "")
+	}
+	return heading
+}
 
 // escapedPunct matches an escape of Markdown, as headings that are made from HTML have it.
 var escapedPunct = regexp.MustCompile(`\\([!-/:-@\[-` + "`" + `{-~])`)

@@ -26,6 +26,8 @@ var htmlTags = func() map[string]bool {
 var (
 	componentTag = regexp.MustCompile(`<[A-Z][a-z]\w*\s[^<>]*/>`)
 	component    = regexp.MustCompile(`^[A-Z][a-z]\w*\s[^<]*/$`)
+	// around matches the inside of the tags of a component with content, and has its name.
+	around = regexp.MustCompile(`^/?([A-Z][a-z]\w*)(?:\s[^<]*)?$`)
 )
 
 // tag returns the length of the HTML tag, comment, component or <address> at the start of s, and the text
@@ -51,6 +53,9 @@ func tag(s string) (n int, text string) {
 		name = name[:i]
 	}
 	if component.MatchString(inside) {
+		return end + 1, ""
+	}
+	if m := around.FindStringSubmatch(inside); m != nil && (inside[0] == '/' || strings.Contains(s[end:], "</"+m[1]+">")) {
 		return end + 1, ""
 	}
 	name = strings.ToLower(name)

@@ -7,6 +7,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	gmtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // yamlKey matches a line of YAML that is a top-level key or a comment.
@@ -51,7 +52,11 @@ func inlineText(n ast.Node, src []byte, images bool) string {
 				return ast.WalkSkipChildren, nil
 			}
 		case *ast.Text:
-			b.Write(t.Segment.Value(src))
+			value := t.Segment.Value(src)
+			if t.Parent().Kind() != ast.KindCodeSpan {
+				value = util.UnescapePunctuations(value)
+			}
+			b.Write(value)
 			if t.SoftLineBreak() || t.HardLineBreak() {
 				b.WriteByte(' ')
 			}

@@ -23,6 +23,7 @@ func TestTitles(t *testing.T) {
 		{"badges in a heading", "a.md", "# rapid <img alt=\"x\"> [![Build](b.svg)](ci) ![CI](ci.svg)\n", "rapid"},
 		{"a heading of a picture alone", "a.md", "# ![The product](logo.svg)\n", "The product"},
 		{"link and entity in a heading", "a.md", "# [Guide](x.md) & more\n", "Guide & more"},
+		{"escapes in a heading", "a.md", "# \\<script setup> of snake\\_case and `C:\\_x`\n", `<script setup> of snake_case and C:\_x`},
 		{"not from a fence", "a.md", "```sh\n# a comment\n```\n\n# Real\n", "Real"},
 		{"not from level 2", "notes.md", "## Part\n", "notes"},
 		{"front matter", "a.md", "---\ntitle: \"A \\\"B\\\"\"\nx: 1\n---\n## Part\n", `A "B"`},

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -149,4 +150,37 @@ func FuzzParseClient(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestLimitsOfAClient(t *testing.T) {
+	t.Parallel()
+	addresses := func(count, length int) []string {
+		return slices.Repeat([]string{"https://a.test/" + strings.Repeat("a", length-len("https://a.test/"))}, count)
+	}
+	for name, test := range map[string]struct {
+		redirects []string
+		want      bool
+	}{
+		"no address":                  {nil, false},
+		"as many as allowed":          {addresses(MaxRedirectURIs, 20), true},
+		"one more":                    {addresses(MaxRedirectURIs+1, 20), false},
+		"one as long as allowed":      {addresses(1, maxRedirectURI), true},
+		"one that is longer":          {addresses(1, maxRedirectURI+1), false},
+		"many whose id is too long":   {addresses(MaxRedirectURIs, maxRedirectURI), false},
+		"https without a host":        {[]string{"https:///callback"}, false},
+		"https without a host, alone": {[]string{"https:callback"}, false},
+	} {
+		c, err := Register("Assistant", test.redirects)
+		if (err == nil) != test.want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil && len(c.ID()) > maxClientID {
+			t.Errorf("%s: an id of %d bytes", name, len(c.ID()))
+		}
+	}
+	// What is too long to be registered does not work either if somebody encodes it by hand.
+	long := Client{Name: "Assistant", RedirectURIs: addresses(MaxRedirectURIs, maxRedirectURI)}
+	if _, err := parseClient(long.ID()); err == nil {
+		t.Errorf("an id of %d bytes is taken for a client", len(long.ID()))
+	}
 }

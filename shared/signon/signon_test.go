@@ -13,6 +13,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/clocktest"
+	"docent/shared/scim/scimtest"
 	"docent/shared/signon"
 	"docent/shared/table/bolt/bolttest"
 	"docent/shared/team"
@@ -227,6 +228,49 @@ func TestAnswersOfTheOtherMethod(t *testing.T) {
 	}
 }
 
+// TestATicketIsOfItsTeam: a ticket opens no session at the address of another team, and is used up there.
+func TestATicketIsOfItsTeam(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	other, _, err := f.Teams.CreateTeam(t.Context(), "rival", "eve@rival.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.who = signon.Identity{Issuer: "https://idp.test", Name: "ada@acme.test"}
+	browser := signon.NewSecret()
+	if _, err := f.Begin(t.Context(), f.team.ID, browser, ""); err != nil {
+		t.Fatal(err)
+	}
+	ticket, _, err := f.Finish(t.Context(), f.team.ID, signon.OIDC, url.Values{"state": {f.state}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, teamID := range []string{other.ID, f.team.ID} {
+		if _, _, err := f.Redeem(t.Context(), teamID, ticket, browser, "Firefox"); reason(t, err) != signon.TicketUnknown {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// TestAMethodThatIsChangedMeanwhile: an answer of the provider that the team has left since signs nobody in.
+func TestAMethodThatIsChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	f := open(t)
+	f.who = signon.Identity{Issuer: "https://idp.test", Name: "ada@acme.test"}
+	if _, err := f.Begin(t.Context(), f.team.ID, signon.NewSecret(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Teams.SetSAML(t.Context(), f.team.ID, team.SAMLProvider{EntityID: "https://idp.test/"}, []byte(scimtest.Metadata)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Update(t.Context(), f.team.ID, func(s *signon.Fields) { s.Method = signon.SAML }); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Finish(t.Context(), f.team.ID, signon.OIDC, url.Values{"state": {f.state}}); reason(t, err) != signon.RequestUnknown {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestARequiredProviderStays: removing the provider at which everybody must sign in would leave them
 // no way but the operator's link.
 func TestARequiredProviderStays(t *testing.T) {
@@ -256,6 +300,22 @@ func TestARequiredProviderStays(t *testing.T) {
 	}
 	if _, refused := f.come(t, f.who); refused != "" {
 		t.Errorf("after the refusal: %q", refused)
+	}
+	choose := func(m signon.Method) error {
+		_, err := f.Update(t.Context(), f.team.ID, func(s *signon.Fields) { s.Method = m })
+		return err
+	}
+	if err := choose(signon.SAML); !apierr.IsCode(err, apierr.CodeSignOnNotConfigured) {
+		t.Errorf("a method without a provider: %v", err)
+	}
+	if _, err := f.Teams.SetSAML(t.Context(), f.team.ID, team.SAMLProvider{EntityID: "https://idp.test/"}, []byte(scimtest.Metadata)); err != nil {
+		t.Fatal(err)
+	}
+	if err := choose(signon.SAML); !apierr.IsCode(err, apierr.CodeSignOnNotTested) {
+		t.Errorf("a method that nobody has tested, while one is required: %v", err)
+	}
+	if _, err := f.SetClient(t.Context(), f.team.ID, "https://idp.test", "other", nil); err != nil {
+		t.Errorf("another client of the required method: %v", err)
 	}
 	require(false)
 	if err := f.RemoveClient(t.Context(), f.team.ID); err != nil {

@@ -1,6 +1,8 @@
 package httpapi_test
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -213,4 +215,61 @@ func TestAnAnswerClosesForAKeyThatLosesItsDocument(t *testing.T) {
 		}
 		a.do(call{"DELETE", "/answers/" + id, key, nil, nil}).want(t, 204)
 	}
+}
+
+// TestAListTellsDocumentsAtOneAddressApart: two documents had one URI, one after the other, so they have one id. A list, which
+// looks at a document once for all of its answers, withholds the same as a read of each.
+func TestAListTellsDocumentsAtOneAddressApart(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	ada := a.newColleague(x, "ada@acme.test")
+	wiki := a.newCollection(x.key, "wiki")
+	put := func() string {
+		return a.putWith(x.key, wiki, "https://wiki.test/a", nil).want(t, 200).text(t, "id")
+	}
+	ask := func() string {
+		id := uuid.NewString()
+		a.ask(ada.key, id, "Where is the kirschkern kept?").want(t, 204)
+		a.drain()
+		a.clock.Advance(time.Second)
+		return id
+	}
+	withdraw := func(document string) {
+		a.do(call{"PATCH", "/documents/" + document, x.key, map[string]any{"access": map[string]any{"users": []any{"bob@acme.test"}}}, nil}).want(t, 200)
+	}
+	shown := func(want ...string) {
+		t.Helper()
+		var items []struct{ QuestionID, Answer string }
+		list := a.do(call{"GET", "/answers", ada.key, nil, nil}).want(t, 200)
+		if err := json.Unmarshal(list.body, &items); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, item := range items {
+			one := a.do(call{"GET", "/answers/" + item.QuestionID, ada.key, nil, nil}).want(t, 200)
+			if listed := strings.Contains(item.Answer, "cellar"); listed != strings.Contains(string(one.body), "cellar") {
+				t.Errorf("the answer %s is %s, the list has %+v", item.QuestionID, one.body, item)
+			} else if listed {
+				got = append(got, item.QuestionID)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("ada is shown %v, want %v", got, want)
+		}
+	}
+	document := put()
+	a.drain()
+	first := ask()
+	shown(first)
+	withdraw(document)
+	a.do(call{"DELETE", "/documents/" + document, x.key, nil, nil}).want(t, 204)
+	a.drain()
+	a.clock.Advance(time.Second)
+	document = put()
+	a.drain()
+	second := ask()
+	shown(second)
+	withdraw(document)
+	shown()
 }

@@ -45,6 +45,8 @@ type Client struct {
 	HTTP *http.Client
 	// Pause waits for d, or until ctx ends and then returns the error of ctx.
 	Pause func(ctx context.Context, d time.Duration) error
+	// Retrying, unless it is nil, learns why a call is about to be repeated. Calls of several goroutines call it at once.
+	Retrying func(err error)
 	// Now returns the time, to measure waits.
 	Now func() time.Time
 }

@@ -225,7 +225,16 @@ func TestNoServer(t *testing.T) {
 	url := srv.URL
 	srv.Close()
 	c, w := connect(t, url)
+	told := 0
+	c.Retrying = func(err error) {
+		if told++; !client.Unreached(err) {
+			t.Errorf("repeated because of %v", err)
+		}
+	}
 	_, err := c.Collection(t.Context(), "x")
+	if told != 4 {
+		t.Errorf("told %d times that the call is repeated, want 4", told)
+	}
 	if !client.Unreached(err) || !strings.HasPrefix(err.Error(), "no answer from "+url+"/v1") {
 		t.Fatalf("error %v, want that nothing answered", err)
 	}

@@ -43,6 +43,9 @@ func (c *Client) do(ctx context.Context, k call) (reply, error) {
 		} else if try == tries {
 			return reply{}, fmt.Errorf("%w; %d tries", c.explain(err), tries)
 		}
+		if c.Retrying != nil {
+			c.Retrying(c.explain(err))
+		}
 		if err := c.Pause(ctx, wait); err != nil {
 			return reply{}, err
 		}

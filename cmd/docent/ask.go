@@ -59,7 +59,7 @@ func (c *askCmd) Validate() error {
 
 // Run asks, waits and prints.
 func (c *askCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

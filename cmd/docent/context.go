@@ -21,8 +21,8 @@ type findFlags struct {
 }
 
 // searcher returns the client, which acts for the user of --as.
-func (f *findFlags) searcher() (*client.Client, error) {
-	api, err := f.client()
+func (f *findFlags) searcher(con *console) (*client.Client, error) {
+	api, err := f.client(con)
 	if err == nil {
 		api.As = f.As
 	}
@@ -67,7 +67,7 @@ func (c *searchCmd) Validate() error {
 
 // Run searches and prints.
 func (c *searchCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.searcher()
+	api, err := c.searcher(con)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ Example:
 
 // Run asks and prints.
 func (c *researchCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.searcher()
+	api, err := c.searcher(con)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ Example:
 
 // Run reads and prints.
 func (c *getCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

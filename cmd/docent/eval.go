@@ -57,7 +57,7 @@ func (c *evalCmd) Run(ctx context.Context, con *console) error {
 			return err
 		}
 	}
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ const maxCursor = 4096
 
 // Run follows the feed until ctx ends.
 func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
@@ -24,7 +25,8 @@ type serverFlags struct {
 	Key    string `env:"DOCENT_API_KEY" placeholder:"KEY" help:"API key."`
 }
 
-func (f serverFlags) client() (*client.Client, error) {
+// client returns a client of the server. It tells con once that a server which does not answer is tried again.
+func (f serverFlags) client(con *console) (*client.Client, error) {
 	c, err := client.New(f.Server, f.Key)
 	if errors.Is(err, client.ErrNoKey) {
 		return nil, errors.New("no API key: give --key or set DOCENT_API_KEY")
@@ -33,6 +35,13 @@ func (f serverFlags) client() (*client.Client, error) {
 		return nil, err
 	}
 	c.UserAgent = "docent/" + versionText()
+	var once sync.Once
+	c.Retrying = func(err error) {
+		var away *client.NoReplyError
+		if errors.As(err, &away) {
+			once.Do(func() { fmt.Fprintf(con.err, "docent: %v; trying again\n", err) })
+		}
+	}
 	return c, nil
 }
 
@@ -102,7 +111,7 @@ func (c *putCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ const maxMetadata = 1<<20 + 1
 
 // Run sends the file, or the address.
 func (c *samlSetCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ type samlShowCmd struct {
 
 // Run prints the identity provider.
 func (c *samlShowCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ type samlRemoveCmd struct{ serverFlags }
 
 // Run removes the identity provider.
 func (c *samlRemoveCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

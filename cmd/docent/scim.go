@@ -22,7 +22,7 @@ Examples:
 
 // Run creates the key and prints the fields of both providers' forms.
 func (c *scimSetupCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ Examples:
 
 // Run connects the data source.
 func (c *sourceAddCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ type sourceListCmd struct {
 
 // Run lists the data sources.
 func (c *sourceListCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}
@@ -177,7 +177,7 @@ func (c *sourceRemoveCmd) Help() string {
 
 // Run removes the data source.
 func (c *sourceRemoveCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

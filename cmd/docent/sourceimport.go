@@ -53,7 +53,7 @@ type batch struct {
 
 // Run imports.
 func (c *sourceImportCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

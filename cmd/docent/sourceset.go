@@ -41,7 +41,7 @@ Examples:
 
 // Run changes the data source.
 func (c *sourceSetCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (c *sourceResumeCmd) Run(ctx context.Context, con *console) error {
 }
 
 func setPaused(ctx context.Context, con *console, flags serverFlags, id string, paused bool) error {
-	api, err := flags.client()
+	api, err := flags.client(con)
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ Examples:
 
 // Run reads the report and prints it.
 func (c *usageCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.client()
+	api, err := c.client(con)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"docent/testkit/apitest"
@@ -38,5 +42,23 @@ func TestModelShowGivesNoSizeOfWeightsThatAreMissing(t *testing.T) {
 	status, out, _ := docent(t, "model", "show", "--in", t.TempDir())
 	if status != 1 || strings.Contains(out, " MB") || !strings.Contains(out, "Weights: ") {
 		t.Errorf("status %d, %s", status, out)
+	}
+}
+
+// TestAServerThatDoesNotAnswerIsSaidWhileItIsTriedAgain: who forgot to start it need not wait for the last try.
+func TestAServerThatDoesNotAnswerIsSaidWhileItIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 1 {
+			panic(http.ErrAbortHandler) // closes the connection
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `[]`)
+	}))
+	t.Cleanup(api.Close)
+	status, _, errOut := docent(t, "source", "list", "--server", api.URL, "--key", apitest.Key)
+	if status != 0 || errOut != "docent: no answer from "+api.URL+"/v1: EOF; trying again\n" {
+		t.Errorf("status %d, %q", status, errOut)
 	}
 }

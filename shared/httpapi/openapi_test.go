@@ -74,6 +74,13 @@ func TestSchemaNamesAreForPeople(t *testing.T) {
 			}
 		}
 	}
+	// What typescript-fetch of openapi-generator exports besides the schemas: a second one of a name does not compile.
+	for _, name := range []string{"ApiResponse", "BaseAPI", "Configuration", "ErrorContext", "FetchError", "RequestContext", "RequestOpts", "RequiredError",
+		"ResponseContext", "ResponseError"} {
+		if schemas[name] != nil {
+			t.Errorf("schema %s has a name that generated clients have for themselves", name)
+		}
+	}
 	for _, name := range []string{"Collection", "CollectionInput", "Document", "DocumentInput", "Question", "Answer", "SecurityEvent", "OcsfEvent", "ScimUser", "Problem"} {
 		if schemas[name] == nil {
 			t.Errorf("there is no schema %s", name)

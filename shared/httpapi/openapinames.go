@@ -60,6 +60,7 @@ var schemaNames = map[string]string{
 	"CreateWebhookEndpointInputBody": "WebhookEndpointInput",
 	"UpdateWebhookEndpointInputBody": "WebhookEndpointPatch",
 	"RotateWebhookSecretInputBody":   "WebhookSecretRotation",
+	"ResponseError":                  "ResponseFailure", // clients for TypeScript have a ResponseError of their own
 }
 
 // schemaName returns the name of the schema of t: the type's name without what only Go needs

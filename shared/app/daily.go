@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -37,9 +38,14 @@ type daily struct {
 	sources *source.Service
 	index   *search.Index
 	usage   *usage.Counter
+	folding sync.Mutex // one team at a time, for the memory it takes
 }
 
 const (
+	// foldTime bounds ordering the usage of one team by user, so that other teams get their turn. What it did not
+	// reach is done on the next days.
+	foldTime = 15 * time.Second
+
 	teamsPerSweep = 100
 	// settleFor is how long after midnight usage of the last day may still be counted.
 	settleFor = 15 * time.Minute
@@ -145,7 +151,7 @@ func (d *daily) team(ctx context.Context, teamID string, today quota.Window) err
 	return nil
 }
 
-// sumUp records what each key of the team did on the days before today.
+// sumUp records what each key of the team did on the days before today, and orders their usage by user if it is much.
 func (d *daily) sumUp(ctx context.Context, teamID string, today quota.Window) error {
 	start := today.Start
 	for range daysBack {
@@ -156,10 +162,12 @@ func (d *daily) sumUp(ctx context.Context, teamID string, today quota.Window) er
 	if err != nil {
 		return fmt.Errorf("sum up the day: %w", err)
 	}
+	calls := int64(0)
 	for _, day := range days {
 		counts := map[string]map[string]int64{}
 		for _, r := range day.Results {
 			n := r.Metrics.Requests
+			calls += n
 			if *r.Feature == usage.Answers {
 				n = r.Metrics.Accepted
 			}
@@ -177,7 +185,14 @@ func (d *daily) sumUp(ctx context.Context, teamID string, today quota.Window) er
 			}
 		}
 	}
-	return nil
+	if calls < usage.MinFolded {
+		return nil
+	}
+	d.folding.Lock()
+	defer d.folding.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, foldTime)
+	defer cancel()
+	return d.usage.Fold(ctx, teamID, today.Start.UTC().Truncate(24*time.Hour), daysBack)
 }
 
 // record records the counts of a key on a day, once.

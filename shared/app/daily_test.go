@@ -13,6 +13,7 @@ import (
 	"docent/shared/app/faulttest"
 	"docent/shared/audit"
 	"docent/shared/table"
+	"docent/shared/usage"
 )
 
 const day = 24 * time.Hour
@@ -246,4 +247,35 @@ func TestACursorPastRetentionIsGone(t *testing.T) {
 		t.Errorf("from the oldest cursor: %+v", page.Events)
 	}
 	read(200, page.NextCursor)
+}
+
+// TestADayOfMuchUsageIsOrderedByUser by the round after it: a report of one user then reads less than the team's rows, and is the same.
+func TestADayOfMuchUsageIsOrderedByUser(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	const users = 1000
+	id := func(n int) string { return fmt.Sprintf("0190d2a0-0000-7000-8000-%012d", n) }
+	start := h.clock.Now()
+	for n := range users {
+		if _, err := h.services.usage.Count(t.Context(), h.team.ID, usage.Call{At: start, Feature: "context.search", KeyID: id(n), UserID: id(n), Numbers: map[string]int64{usage.OK: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() (usage.User, float64) {
+		ctx, meter := table.WithMeter(t.Context())
+		found, _, err := h.services.usage.Users(ctx, h.team.ID, h.clock.Now(), usage.UserQuery{Start: start, End: start.Add(time.Hour), UserID: id(500), Limit: 1})
+		if err != nil || len(found) != 1 {
+			t.Fatal(found, err)
+		}
+		return found[0], meter.Read().ReadUnits
+	}
+	before, scan := read()
+	h.clock.Advance(2 * day)
+	if err := h.services.daily.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	after, units := read()
+	if after.ContextCalls != 1 || after.ContextCalls != before.ContextCalls || !after.LastActiveAt.Equal(before.LastActiveAt) || units > 2 || scan < 20 {
+		t.Errorf("%+v for %v read units, %+v for %v", after, units, before, scan)
+	}
 }

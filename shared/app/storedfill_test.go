@@ -20,6 +20,7 @@ import (
 	"docent/shared/storedtest"
 	"docent/shared/table"
 	"docent/shared/team"
+	"docent/shared/usage"
 )
 
 // The times of a fixture. The first events are out of retention when it is written.
@@ -47,7 +48,7 @@ func fill(t *testing.T, in *installation, m *storedtest.Manifest) *filling {
 	f.beginEarly()
 	in.clock.Set(storedMain)
 	f.work()
-	for _, part := range []func(){f.fillIdentities, f.fillCollections, f.fillDocuments, f.fillSources, f.fillAnswers, f.fillFeed, f.failSomeWork, f.leaveSyncs, f.leaveRebuild, f.leaveWebhooks, f.leaveRates, f.leaveFile} {
+	for _, part := range []func(){f.fillIdentities, f.fillCollections, f.fillDocuments, f.fillSources, f.fillAnswers, f.fillFeed, f.countMuch, f.failSomeWork, f.leaveSyncs, f.leaveRebuild, f.leaveWebhooks, f.leaveRates, f.leaveFile} {
 		part()
 		in.clock.Advance(5 * time.Minute)
 	}
@@ -289,6 +290,22 @@ func (f *filling) fillFeed() {
 	f.cursor(f.m, "feed continued", "admin", "/security-events?limit=5&since="+storedMain.Format(time.RFC3339))
 	f.cursor(f.m, "feed of one type continued", "admin", "/security-events?limit=2&eventType=scim.user.created&since="+storedMain.Format(time.RFC3339))
 	f.cursor(f.m, "feed of a span continued", "admin", "/security-events?limit=5&since="+storedMain.Format(time.RFC3339)+"&until="+storedMain.Add(time.Minute).Format(time.RFC3339))
+}
+
+// countMuch counts so much of a day that the day's round orders it by user.
+func (f *filling) countMuch() {
+	f.t.Helper()
+	_, key, _, _ := team.ParseKey(f.admin)
+	for hour := range 10 {
+		for _, feature := range usage.Features {
+			for _, client := range []string{usage.ClientAPI, usage.ClientCLI} {
+				if _, err := f.usage.Count(f.t.Context(), f.teamID, usage.Call{At: storedMain.Truncate(24 * time.Hour).Add(time.Duration(hour) * time.Hour),
+					Feature: feature, KeyID: key, UserID: f.m.IDs["ada"], Client: client, Numbers: map[string]int64{usage.OK: 1}}); err != nil {
+					f.t.Fatal(err)
+				}
+			}
+		}
+	}
 }
 
 // failSomeWork lets work wait until it is given up, and runs the day's round.

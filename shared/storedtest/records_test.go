@@ -66,6 +66,7 @@ var withoutRecord = map[string]string{
 	"identities: {team}/keys/{user} | {key}":                                                     "a key",
 	"usage: {team}/quota | answers-day#{date}":                                                   "a counter",
 	"usage: {team}/quota | pat-day#{key}#{date}":                                                 "a counter",
+	"usage: {team}/folded | {date}":                                                              "a mark",
 	"usage: {team}/rate | team":                                                                  "a time",
 	"usage: {team}/rate | key#{key}":                                                             "a time",
 	"events: {team}/head | head":                                                                 "a counter",

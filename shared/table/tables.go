@@ -77,6 +77,8 @@ const (
 	//   {team}/rate           sort "team", key#{key id}          when the bucket of requests per second is full, a day
 	//   {team}/{month}        sort {hour}#K#{feature}#{key id}#{user or -}#{client}  counts of an hour
 	//   {team}/{month}        sort {hour}#S#{feature}#{source}   counts of an hour and a data source
+	//   {team}/users/{month}  sort {user}#{date}#{number}        what a user did on a past day, copied from the counts
+	//   {team}/folded         sort {date}                        a day that is copied completely
 	Usage = "usage"
 
 	// Events, the security event feed:

@@ -196,7 +196,11 @@ func (c *Counter) Report(ctx context.Context, teamID string, now time.Time, q Qu
 	}
 	groups := make([]map[string]*group, len(edges)-1)
 	results := 0
-	err = c.rows(ctx, teamID, edges[0], edges[len(edges)-1], func(r row) (next bool) {
+	read := c.rows
+	if q.UserID != "" {
+		read = c.rowsOfUser(q.UserID)
+	}
+	err = read(ctx, teamID, edges[0], edges[len(edges)-1], func(r row) (next bool) {
 		if !q.wants(r) {
 			return true
 		}

@@ -22,12 +22,25 @@ func TestEveryFieldIsStored(t *testing.T) {
 		r, err := rowFrom(item)
 		return Call{At: r.hour, Feature: r.feature, KeyID: r.key, UserID: r.user, Client: r.client, Source: r.source, Numbers: r.numbers}, err
 	}
+	folded := func(c Call) (table.Item, error) {
+		bodies, err := withRow(nil, row{c.At.UTC(), c.Feature, c.KeyID, c.UserID, c.Client, "", c.Numbers})
+		return foldedItem("acme", c.UserID, c.At.UTC().Truncate(day), 0, bodies[0]), err
+	}
+	readFolded := func(item table.Item) (Call, error) {
+		rows, err := rowsFromFold(item)
+		if err != nil {
+			return Call{}, err
+		}
+		r := rows[0]
+		return Call{At: r.hour, Feature: r.feature, KeyID: r.key, UserID: r.user, Client: r.client, Numbers: r.numbers}, nil
+	}
 	adjust := func(c *Call) { c.At, c.Latency, c.AnswerLatency = c.At.Truncate(time.Hour), 0, 0 } // latencies are counted in buckets
 	storedtest.KeepFields(t, map[string]storedtest.Record{
 		"usage: {team}/{month} | {hour}#K#{text}#{key}#{text}#{text}": storedtest.Fields(counted(Call.keyRow), read, adjust,
 			func(c *Call) { c.Source = "" }),
 		"usage: {team}/{month} | {hour}#S#{text}#{source}": storedtest.Fields(counted(Call.sourceRow), read, adjust,
 			func(c *Call) { c.KeyID, c.UserID, c.Client = "", "", "" }),
+		"usage: {team}/users/{month} | {user}#{date}#{number}": storedtest.Fields(folded, readFolded, adjust, func(c *Call) { c.Source = "" }),
 	})
 }
 

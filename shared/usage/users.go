@@ -40,17 +40,13 @@ func (c *Counter) Users(ctx context.Context, teamID string, now time.Time, q Use
 		return nil, false, err
 	}
 	users := map[string]*User{}
-	err := c.rows(ctx, teamID, q.Start, q.End, func(r row) (next bool) {
-		if r.user == "" || q.UserID != "" && r.user != q.UserID {
-			return true
-		}
+	err := c.userRows(ctx, teamID, userSpan{q.Start, q.End, q.UserID, q.After, q.Limit + 1}, func(r row) {
 		u := users[r.user]
 		if u == nil {
 			u = &User{UserID: r.user, FirstActiveAt: r.hour, days: map[string]bool{}, features: map[string]bool{}}
 			users[r.user] = u
 		}
 		u.add(r)
-		return true
 	})
 	if err != nil {
 		return nil, false, err

@@ -151,21 +151,15 @@ func (d *document) readPage(ctx context.Context, index int) (page, error) {
 		d.notes.damaged = append(d.notes.damaged, index+1)
 		return page{}, nil
 	}
-	text, err := d.call(ctx, "FPDFText_LoadPage", handle)
+	chars, err := d.pageChars(ctx, handle, index+1)
 	if err != nil {
 		return page{}, err
 	}
-	var chars []char
-	if text != 0 {
-		if chars, err = d.readChars(ctx, text, index+1); err != nil {
-			return page{}, err
-		}
-		if _, err = d.call(ctx, "FPDFText_ClosePage", text); err != nil {
-			return page{}, err
-		}
+	if handle, chars, err = d.drawAnnotations(ctx, handle, chars, index); err != nil {
+		return page{}, err
 	}
 	p := page{number: index + 1}
-	if p.texts = directions(chars); len(p.texts) == 0 {
+	if p.texts = directions(chars); len(p.texts) == 0 && handle != 0 {
 		objects, err := d.number(ctx, "FPDFPage_CountObjects", handle)
 		if err != nil {
 			return page{}, err
@@ -176,4 +170,18 @@ func (d *document) readPage(ctx context.Context, index int) (page, error) {
 	}
 	_, err = d.call(ctx, "FPDF_ClosePage", handle)
 	return p, err
+}
+
+// pageChars returns the characters of a page that is loaded.
+func (d *document) pageChars(ctx context.Context, handle uint64, number int) ([]char, error) {
+	text, err := d.call(ctx, "FPDFText_LoadPage", handle)
+	if err != nil || text == 0 {
+		return nil, err
+	}
+	chars, err := d.readChars(ctx, text, number)
+	if err != nil {
+		return nil, err
+	}
+	_, err = d.call(ctx, "FPDFText_ClosePage", text)
+	return chars, err
 }

@@ -24,4 +24,9 @@ func TestFilesStayAsTheyAre(t *testing.T) {
 	if _, err := page.Read("large.pdf", make([]byte, page.MaxInline+1)); err == nil || !strings.Contains(err.Error(), "over the limit of 4 MB") {
 		t.Errorf("a large file: %v", err)
 	}
+	for _, name := range []string{"empty.pdf", "empty.docx"} {
+		if _, err := page.Read(name, nil); err == nil || err.Error() != "it is empty" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

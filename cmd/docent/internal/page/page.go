@@ -117,6 +117,9 @@ func Read(name string, data []byte) (Page, error) {
 		if len(data) > MaxInline {
 			return Page{}, tooLarge(int64(len(data)), MaxInline)
 		}
+		if len(data) == 0 {
+			return Page{}, errEmpty
+		}
 		p := Uploaded(name)
 		p.Body = base64.StdEncoding.EncodeToString(data)
 		return p, nil

@@ -12,6 +12,7 @@ import (
 )
 
 var (
+	errEmpty    = errors.New("it is empty")
 	errNotUTF8  = errors.New("it is not valid UTF-8")
 	errNotUTF16 = errors.New("it begins like UTF-16 but is not valid UTF-16")
 	errUTF32    = errors.New("it is UTF-32; save it as UTF-8")

@@ -3,6 +3,7 @@ package answer
 import (
 	"context"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -105,8 +106,49 @@ func searches(question, context string) []asked {
 	return []asked{alone}
 }
 
+// Bounds of a question in a script without spaces, in letters: leanLetters as leanTerms, and shortLetters of a short one.
+const (
+	leanLetters  = 20
+	shortLetters = 6
+)
+
+// The referring words of Japanese and of Chinese, which stand without spaces. "その他" and "其他" are "other".
+var (
+	japaneseReferences = regexp.MustCompile(`[そこあ](?:れ|こ|ち|の[^他]|んな)|^(?:では|じゃあ|でも|また|そして)`)
+	chineseReferences  = regexp.MustCompile(`(?:^|[^其])[它他她]|[这這]|那[个個些里裡样樣]|^(?:那|还有|還有|但|然后|然後)`)
+)
+
+// leansUnspaced is leans for a question mostly in a script without spaces. ok is false for every other question.
+func leansUnspaced(question string) (refers, short, ok bool) {
+	letters, unspaced := 0, 0
+	pattern := chineseReferences
+	for _, r := range question {
+		if unicode.IsLetter(r) {
+			letters++
+			if text.Unspaced(r) {
+				unspaced++
+			}
+			if unicode.In(r, unicode.Hiragana, unicode.Katakana) {
+				pattern = japaneseReferences
+			}
+		}
+	}
+	if unspaced == 0 || 2*unspaced < letters {
+		return false, false, false
+	}
+	if letters > leanLetters {
+		return false, false, true
+	}
+	question = strings.TrimSpace(question)
+	asks := strings.HasSuffix(question, "?") || strings.HasSuffix(question, "？")
+	return pattern.MatchString(question), letters <= shortLetters && asks, true
+}
+
 // leans reports whether a question refers to an earlier one, and whether it is short: then it may refer to one.
 func leans(analyser text.Analyser, question string) (refers, short bool) {
+	if refers, short, ok := leansUnspaced(question); ok {
+		return refers, short
+	}
 	distinct := map[string]bool{}
 	for _, term := range analyser.AppendTerms(nil, question) {
 		if term != "" {

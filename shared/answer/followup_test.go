@@ -164,6 +164,8 @@ func TestAFollowUpIsUnderstoodInOtherLanguages(t *testing.T) {
 		spanish    = "¿Cómo se pagan los gastos de un viaje en la empresa?"
 		italian    = "Come sono rimborsate le spese di viaggio della ditta?"
 		portuguese = "Como são pagas as despesas de uma viagem na empresa?"
+		japanese   = "出張の経費はどのように精算されますか？"
+		chinese    = "公司怎么报销出差的费用？"
 		dutch      = "Hoe krijg ik de kosten van een reis terug van de zaak?"
 	)
 	for _, c := range []struct {
@@ -192,6 +194,18 @@ func TestAFollowUpIsUnderstoodInOtherLanguages(t *testing.T) {
 		{portuguese, "E quanto tempo demora o pagamento?", true},
 		{portuguese, "Quem aprova isso na empresa?", true},
 		{portuguese, "O que é o formulário da empresa?", false},
+		{japanese, "それはいつ支払われますか？", true},
+		{japanese, "その期限は？", true},
+		{japanese, "では、誰が承認しますか？", true},
+		{japanese, "申請書はどこにありますか？", false},
+		{japanese, "その他の申請書はありますか？", false},
+		{japanese, "まとめて払えますか？", false},
+		{japanese, "新しい出張の申請書を提出するためにそれぞれの部署で必要な手続きは何ですか？", false},
+		{chinese, "它什么时候支付？", true},
+		{chinese, "那谁来批准呢？", true},
+		{chinese, "這個需要簽字嗎？", true},
+		{chinese, "申请表在哪里下载？", false},
+		{chinese, "还需要其他申请表吗？", false},
 		{dutch, "En hoe lang duurt de betaling?", true},
 		{dutch, "Hoe lang duurt dat?", true},
 		{dutch, "Wie ondertekent het formulier van de zaak?", false},

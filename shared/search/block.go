@@ -2,6 +2,7 @@ package search
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"docent/shared/search/text"
@@ -28,6 +29,9 @@ type block struct {
 	info  string   // of code: its language
 }
 
+// include matches what stands for a file in mdBook, PyMdown and FastAPI's documentation.
+const include = `\{\{#(?:include|rustdoc_include|playground)\s[^{}]*\}\}|-+8<-+\s.*|\{\*\s[^{}]*\*\}`
+
 var (
 	breakLine  = regexp.MustCompile(`^ {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}|=+[ \t]*|-+[ \t]*)$`)
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]^][^\]]{0,199}\]:`)
@@ -40,7 +44,9 @@ var (
 		`|/{3,}(?:[ \t]+[a-z][\w-]*(?:[ \t]*\|.*)?)?` +
 		`|(?:</?[A-Z][A-Za-z0-9]*[a-z][\w.]*(?:\s(?:[^<>"]|"[^"]*")*)?/?>\s*)+|</?>` +
 		`|import\s(?:.*\sfrom\s)?['"][^'"]+['"];?` +
-		`|(?:(?:\{\{<(?:[^<>"]|"[^"]*")*>\}\}|\{\{%[^%]*%\}\}|\{%[^%]*%\})\s*)+|\{[:.#][^{}]*\}|\{![^{}]*!\})\s*$`)
+		`|(?:(?:\{\{<(?:[^<>"]|"[^"]*")*>\}\}|\{\{%[^%]*%\}\}|\{%[^%]*%\})\s*)+|\{[:.#][^{}]*\}|\{![^{}]*!\}|` + include + `)\s*$`)
+	// includes matches a line of code that stands for a file, which is not part of the document.
+	includes = regexp.MustCompile(`^\s*(?:\{!.*!\}|` + include + `)\s*$`)
 	// tab matches the mark of a tab of PyMdown, before its title.
 	tab = regexp.MustCompile(`^/{3,}[ \t]+tab[ \t]*\|[ \t]*`)
 	// sign matches the sign of a note of HashiCorp, before its text, and what tab matches.
@@ -65,7 +71,8 @@ var (
 func blocks(passage string, open items) []block {
 	lines := strings.Split(lineEnds.Replace(passage), "\n")
 	var out []block
-	lastAt := 0 // of the last block, the column of the content around it
+	lastAt := 0       // of the last block, the column of the content around it
+	tabTitle := false // the last block is the title of a tab
 	for i := 0; i < len(lines); {
 		line := text.Unquote(lines[i])
 		if strings.TrimSpace(line) == "" {
@@ -114,6 +121,13 @@ func blocks(passage string, open items) []block {
 		if b.empty() || b.kind == paragraphKind && !hasWord(b.text) {
 			continue
 		}
+		if b.kind == codeKind && !slices.ContainsFunc(b.units, func(line string) bool { return !includes.MatchString(line) && strings.TrimSpace(line) != "" }) {
+			if len(out) > 0 && tabTitle {
+				out = out[:len(out)-1]
+			}
+			continue
+		}
+		tabTitle = b.kind == paragraphKind && tab.MatchString(line)
 		// A list or code takes the last line of the paragraph before it if no heading is
 		// between them and the paragraph is not of an item that has ended. A table takes it
 		// only if the line announces the table.
@@ -131,6 +145,9 @@ func blocks(passage string, open items) []block {
 // isContainer reports whether container matches line. Most lines begin otherwise, and cost less by that.
 func isContainer(line string) bool {
 	begin := strings.TrimLeft(line, " ")
+	if strings.HasPrefix(begin, "-") {
+		return strings.HasPrefix(strings.TrimLeft(begin, "-"), "8<") && container.MatchString(line)
+	}
 	return begin != "" && strings.IndexByte(":/<{i", begin[0]) >= 0 && container.MatchString(line) && !tab.MatchString(begin)
 }
 

@@ -300,13 +300,13 @@ func (q quote) repeats(other quote) bool {
 	return withoutMarks(q.markdown) == withoutMarks(other.markdown)
 }
 
-// withoutMarks returns Markdown without what wraps and marks its words.
+// withoutMarks returns Markdown in small letters without what wraps and marks its words.
 func withoutMarks(markdown string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || strings.ContainsRune("*_`|-+:\\", r) {
 			return -1
 		}
-		return r
+		return unicode.ToLower(r)
 	}, markdown)
 }
 

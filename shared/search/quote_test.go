@@ -447,6 +447,7 @@ func TestVersionsOfAPageAreQuotedOnce(t *testing.T) {
 	}{
 		"wrapped otherwise":           {"The zebra grazes here,\nand sleeps there.", "The zebra grazes here, and\nsleeps there.", true},
 		"marked otherwise":            {"The zebra *grazes* here, and sleeps there.", "The zebra grazes here, and `sleeps` there.", true},
+		"in capitals":                 {"The zebra grazes here.", "The Zebra grazes HERE.", true},
 		"with another text below":     {grazes + "\n\nIt drinks in the evening.\n", grazes + "\n\nIt drinks at night.\n", true},
 		"a short one with another":    {"The zebra grazes here.\n\nIt drinks in the evening.\n", "The zebra grazes here.\n\nIt drinks at night.\n", false},
 		"with another number":         {strings.Replace(grazes, "the early morning", "6.30", 1), strings.Replace(grazes, "the early morning", "7.30", 1), false},

@@ -27,6 +27,7 @@ type block struct {
 	units []string // items, rows (first the two of the head) or code lines; sentences are cut later
 	text  string   // of a paragraph
 	info  string   // of code: its language
+	links bool     // a list of nothing but links, such as a table of contents
 }
 
 // include matches what stands for a file in mdBook, PyMdown and FastAPI's documentation.
@@ -60,7 +61,9 @@ var (
 	// colons matches the first line of a directive of MyST between colons.
 	colons = regexp.MustCompile(`^ {0,3}:{3,}[ \t]*\{`)
 	// option matches an option of a directive, before its content.
-	option    = regexp.MustCompile(`^\s*:[\w-]+:(?:\s|$)`)
+	option = regexp.MustCompile(`^\s*:[\w-]+:(?:\s|$)`)
+	// linkItem matches an item that is a link to another page.
+	linkItem  = regexp.MustCompile(`^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])[.,;]?$`)
 	lineEnds  = strings.NewReplacer("\r\n", "\n", "\r", "\n") // those of Markdown
 	plainInfo = regexp.MustCompile(`^[A-Za-z0-9_+#.-]{1,20}$`)
 )
@@ -383,7 +386,11 @@ func listBlock(lines []string, open *items) (block, int) {
 	b := block{kind: listKind}
 	var paragraphs []string // of the item, safe
 	var paragraph []string
+	links := 0 // items that are a link
 	endParagraph := func() {
+		if len(paragraph) == 1 && len(paragraphs) == 0 && linkItem.MatchString(paragraph[0]) {
+			links++
+		}
 		// A code span or link does not go across a blank line.
 		if text := strings.TrimRight(safeInline(strings.Join(paragraph, "\n")), " \n"); strings.TrimSpace(text) != "" {
 			paragraphs = append(paragraphs, text)
@@ -441,6 +448,7 @@ func listBlock(lines []string, open *items) (block, int) {
 		break
 	}
 	endItem()
+	b.links = links >= 3 && links == len(b.units)
 	return b, max(n, 1)
 }
 

@@ -349,7 +349,7 @@ func choose(question string, r Result, passages, pieces int) []quote {
 }
 
 // adds reports whether a block of a further document answers nearly as well as the
-// first block and the best passage.
+// first block and the best passage. A list of links names pages and does not answer.
 func (b weighedBlock) adds(first weighedBlock, best Hit) bool {
-	return b.hit.Normalised >= furtherShare*best.Normalised && b.score >= furtherBlock*first.score
+	return !b.block.links && b.hit.Normalised >= furtherShare*best.Normalised && b.score >= furtherBlock*first.score
 }

@@ -341,6 +341,8 @@ func TestFurtherBlocksAnswerToo(t *testing.T) {
 	}{
 		{"a paragraph that says it otherwise", "When the day ends, daily allowances are reset.", true},
 		{"a table whose rows hold a word each", table, false},
+		{"a table of contents", "- [Daily allowances are reset](a.md)\n- [When allowances are reset](b.md)\n  - [Daily reset](c.md)\n", false},
+		{"a list that says it with links", "- [Daily allowances](a.md) are reset\n- [Tokens](b.md) are not\n- [Keys](c.md) are not\n", true},
 		{"a table with a row that says it", "| what | when |\n|---|---|\n| daily allowances are reset | midnight |\n", true},
 	}
 	for _, c := range cases {

@@ -3,6 +3,8 @@ package httpapi_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -315,6 +317,14 @@ func TestActingForAPerson(t *testing.T) {
 				t.Errorf("%s at %s: %d %s", name, path, reply.StatusCode, reply.body)
 			}
 		}
+	}
+	// Of two headers, one may be of a program in between that reads the other: neither counts.
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/documents", nil)
+	r.Header = http.Header{"Authorization": {"Bearer " + bot}, "Docent-User": {ada.name, x.admin.UserName}}
+	twice := httptest.NewRecorder()
+	a.handler.ServeHTTP(twice, r)
+	if twice.Code != http.StatusBadRequest || !strings.Contains(twice.Body.String(), "must be sent once") {
+		t.Errorf("two persons: %d %s", twice.Code, twice.Body)
 	}
 	// Acting for a person, a team key has no right of the team.
 	for _, path := range []string{"/security-events", "/scim/v2/Users", "/documents/" + uuid.NewString() + "/access?user=x"} {

@@ -5,7 +5,8 @@
 //	cmd, functions -> app -> httpapi, lambdahttp, engines -> areas -> models -> ground
 //
 // A new package under shared/ is entered in packages below first. The test opens the source files itself: one that
-// asked `go list` would be answered from the test cache after a forbidden import was added.
+// asked `go list` would be answered from the test cache after a forbidden import was added. The file is long because the rules
+// and the cases that try them are read together.
 package shared_test
 
 import (

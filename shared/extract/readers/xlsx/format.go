@@ -13,7 +13,8 @@ type format struct {
 	kind           kind
 	noZero         bool // zero has no digits
 	layout         mask // of masked
-	whole          int  // digits before the point, with zeros in front
+	parts          fraction
+	whole          int // digits before the point, with zeros in front
 	decimals       int
 	optional       int // of the decimals, that are not shown if they are 0
 	grouped        bool
@@ -33,6 +34,7 @@ const (
 	decimal
 	percent
 	scientific
+	fractional
 	moment
 )
 
@@ -155,7 +157,10 @@ func (f *format) classify(pattern string) {
 		f.kind = percent
 	}
 	if strings.Contains(pattern, "/") && digits {
-		f.kind = general // a fraction
+		f.kind = general // unless it is a fraction that Excel offers
+		if parts, ok := fractionOf(pattern); ok {
+			f.kind, f.parts, f.noZero = fractional, parts, false
+		}
 	}
 	if !digits {
 		f.kind = general
@@ -180,6 +185,8 @@ func (f format) text(n float64, is1904 bool) string {
 		return f.framed(n, f.fixed(100*n), "%")
 	case scientific:
 		return strconv.FormatFloat(n, 'E', f.decimals, 64)
+	case fractional:
+		return f.framed(n, f.parts.text(n), "")
 	case moment:
 		if text, ok := f.moment(n, is1904); ok {
 			return text

@@ -150,7 +150,7 @@ func (c cellFormat) number(n float64, is1904 bool) string {
 
 // isFramed reports whether a number, if it is shown at all, has the texts of f around it.
 func (f format) isFramed() bool {
-	return f.kind == decimal || f.kind == percent || f.kind == worded || f.kind == masked || f.kind == literal
+	return f.kind == decimal || f.kind == percent || f.kind == worded || f.kind == masked || f.kind == literal || f.kind == fractional
 }
 
 // string returns how the cell shows a text.

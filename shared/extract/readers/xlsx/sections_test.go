@@ -65,7 +65,22 @@ func TestSectionsOfAFormat(t *testing.T) {
 		{`[<=9999999]###\-####;\(###\)\ ###\-####`, "34155551234", "(3415) 555-1234"},
 		{`00"–"00" (old)"`, "-123", "-01–23 (old)"},
 		{`0\-0,000`, "12345", "12,345-"}, // no Excel format has both
-		{`# ?/?;-# ?/?`, "-0.5", "-0.5"}, // fractions are numbers
+		{`# ?/?;-# ?/?`, "-0.5", "-1/2"},
+		{`# ?/?`, "5.25", "5 1/4"},
+		{`# ?/?`, "0.333333333333333", "1/3"},
+		{`# ?/?`, "2.99", "3"},
+		{`# ?/?`, "0", "0"},
+		{`# ?/?`, "-1.75", "-1 3/4"},
+		{`?/?`, "1.75", "7/4"},
+		{`# ??/??`, "3.14159265", "3 1/7"},
+		{`# ???/???`, "3.14159265", "3 16/113"},
+		{`# ?/2`, "1.5", "1 1/2"},
+		{`# ??/16`, "0.5", "8/16"},
+		{`# ??/100`, "0.3", "30/100"},
+		{`# ?/?" in"`, "0.75", "3/4 in"},
+		{`# ????/????`, "0.5", "0.5"}, // not a format of Excel
+		{`?/0`, "0.5", "1/2"},
+		{`?/`, "0.5", "0.5"},
 		{`0;0;0;0;0`, "1", "1"},
 		{`0`, "2.5", "3"}, // halves are rounded up, and 15 digits count
 		{`0`, "-2.5", "-3"},
@@ -98,5 +113,15 @@ func TestSectionsOfAFormat(t *testing.T) {
 				t.Errorf("%+v, %v, want %q", doc.Pages, err, want)
 			}
 		})
+	}
+}
+
+func TestFractionsThatExcelDoesNotWriteDown(t *testing.T) {
+	t.Parallel()
+	doc, err := read(officetest.Xlsx(t, row("1", n("A1", "1", "0.25")+n("B1", "2", "0.52")), "", map[string]string{
+		"xl/styles.xml": officetest.XML("styleSheet", `<cellXfs><xf numFmtId="0"/><xf numFmtId="12"/><xf numFmtId="13"/></cellXfs>`),
+	}), extract.Limits{})
+	if err != nil || len(doc.Pages) != 1 || !strings.Contains(doc.Pages[0].Markdown, "| 1/4 | 13/25 |") {
+		t.Errorf("%+v, %v", doc.Pages, err)
 	}
 }

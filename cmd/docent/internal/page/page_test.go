@@ -148,6 +148,7 @@ func TestBodies(t *testing.T) {
 		{name: "UTF-32", file: "a.txt", content: "\xff\xfe\x00\x00a\x00\x00\x00", wrong: "UTF-32"},
 		{name: "UTF-16 without a mark", file: "a.txt", content: "a\x00b\x00", wrong: "NUL"},
 		{name: "Latin-1", file: "a.md", content: "caf\xe9", wrong: "not valid UTF-8"},
+		{name: "UTF-16 that has no mark and is no UTF-8", file: "a.txt", content: "\xd6\x00l\x00", wrong: "UTF-16 without a byte order mark"},
 		{name: "reStructuredText to Markdown", file: "a.RST", content: "One\n~~~~\n\nRun::\n\n  x\n", body: "# One\n\nRun:\n\n```\nx\n```\n"},
 		{name: "Latin-1 HTML that says so", file: "a.html", content: `<meta charset="iso-8859-1"><p>caf` + "\xe9", body: "café"},
 		{name: "Latin-1 HTML that does not", file: "a.html", content: "<p>caf\xe9", wrong: "not valid UTF-8"},

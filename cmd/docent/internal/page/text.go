@@ -30,11 +30,11 @@ func decode(data []byte) (string, error) {
 		return decode16(data[2:], binary.BigEndian)
 	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	if !utf8.Valid(data) {
-		return "", errNotUTF8
-	}
 	if bytes.IndexByte(data, 0) >= 0 {
 		return "", errBinary
+	}
+	if !utf8.Valid(data) {
+		return "", errNotUTF8
 	}
 	return string(data), nil
 }

@@ -46,4 +46,11 @@ func TestEachOfSeveralQuestionsIsAnswered(t *testing.T) {
 	if a = answer("what does a unicorn eat?", "who tamed the yeti?"); a.Found || a.Markdown != "" {
 		t.Errorf("nothing was found: %v\n%s", a.References, a.Markdown)
 	}
+
+	x, lib, _ = newIndex(t)
+	const copied = "A key is created with `docent key create`. Its secret is shown once, so copy it to a safe place before you leave the page.\n"
+	publish(t, x, lib, doc("wiki", "Keys, one version created", copied, 1), doc("wiki", "Keys, another version with a secret", copied, 1))
+	if a = answer("How is a key created in one version", "is the secret of another version shown once?"); a.Found {
+		t.Errorf("one quotation of two documents answers both:\n%s", a.Markdown)
+	}
 }

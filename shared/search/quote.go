@@ -99,15 +99,14 @@ func QuoteParts(parts []Part) Answer {
 	return answer
 }
 
-// isWithin reports whether the block of q that answers is in one of quotes.
+// isWithin reports whether the block of q that answers is in one of quotes: of the same document, or if it is long, of any.
 func (q quote) isWithin(quotes []quote) bool {
+	block := withoutMarks(q.block)
 	return slices.ContainsFunc(quotes, func(other quote) bool {
-		return other.hit.Document == q.hit.Document && strings.Contains(unmarked(other.markdown), unmarked(q.block))
+		of := func(h Hit) bool { return h.Document == q.hit.Document }
+		return (of(other.hit) || slices.ContainsFunc(other.copies, of) || len(block) >= longBlock) && strings.Contains(withoutMarks(other.markdown), block)
 	})
 }
-
-// unmarked returns Markdown without the marks of bold text, which differ with the question.
-func unmarked(markdown string) string { return strings.ReplaceAll(markdown, "**", "") }
 
 // quote returns quotes as Markdown, and adds their documents to the references. Their numbers are those of numbers, or of the
 // references, which cited has.

@@ -40,7 +40,7 @@ func TestEachOfSeveralQuestionsIsAnswered(t *testing.T) {
 		t.Errorf("one quotation answers both:\n%s", a.Markdown)
 	}
 	a = answer("How is a key created", "how is a key revoked", "is the secret of a created key shown?")
-	if want := "## How is a key created is the secret of a created key shown?\n"; !a.Found || !strings.Contains(a.Markdown, want) {
+	if want := "## How is a key created, is the secret of a created key shown?\n"; !a.Found || !strings.Contains(a.Markdown, want) {
 		t.Errorf("no %q in:\n%s", want, a.Markdown)
 	}
 	if a = answer("what does a unicorn eat?", "who tamed the yeti?"); a.Found || a.Markdown != "" {
@@ -48,7 +48,7 @@ func TestEachOfSeveralQuestionsIsAnswered(t *testing.T) {
 	}
 
 	x, lib, _ = newIndex(t)
-	const copied = "A key is created with `docent key create`. Its secret is shown once, so copy it to a safe place before you leave the page.\n"
+	const copied = "A key is created with `docent key create`. Its secret is shown once, so copy it to a safe place before you leave the page, or create another key.\n"
 	publish(t, x, lib, doc("wiki", "Keys, one version created", copied, 1), doc("wiki", "Keys, another version with a secret", copied, 1))
 	if a = answer("How is a key created in one version", "is the secret of another version shown once?"); a.Found {
 		t.Errorf("one quotation of two documents answers both:\n%s", a.Markdown)

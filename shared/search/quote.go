@@ -82,7 +82,7 @@ func QuoteParts(parts []Part) Answer {
 			continue
 		}
 		if i := slices.IndexFunc(sections, func(before section) bool { return s.quotes[0].isWithin(before.quotes) }); i >= 0 {
-			sections[i].heading += " " + p.Text
+			sections[i].heading = strings.TrimRight(sections[i].heading, "?？ ") + ", " + p.Text
 			continue
 		}
 		s.body = answer.quote(s.quotes, cited, nil)

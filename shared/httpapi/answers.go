@@ -240,7 +240,7 @@ func (h *answers) delete(ctx context.Context, in *QuestionPath) (*struct{}, erro
 // waitOf reads the preference wait (RFC 7240 section 4.3), cut to maxWait. A
 // malformed one is ignored.
 func waitOf(prefer string) (time.Duration, bool) {
-	for preference := range strings.SplitSeq(prefer, ",") {
+	for preference := range listed(prefer) {
 		name, value, _ := strings.Cut(strings.TrimSpace(preference), "=")
 		if !strings.EqualFold(strings.TrimSpace(name), "wait") {
 			continue

@@ -77,6 +77,7 @@ func TestPrefer(t *testing.T) {
 		{"wait=20", "wait=20", 20 * time.Second}, {"wait=21", "wait=20", 20 * time.Second},
 		{"wait=99999999999999999999999", "wait=20", 20 * time.Second}, {`wait="5"`, "wait=5", 5 * time.Second},
 		{"respond-async, wait=4", "wait=4", 4 * time.Second}, {"wait=4;foo=bar", "wait=4", 4 * time.Second}, {"handling=lenient,wait = 4", "wait=4", 4 * time.Second},
+		{`note="a, wait=9", wait=4`, "wait=4", 4 * time.Second}, {`note="a\", wait=9"`, "", 0}, {`note="a, wait=9`, "", 0}, {`wait=4;x="a, b"`, "wait=4", 4 * time.Second},
 		{"wait", "", 0}, {"wait=", "", 0}, {"wait=-1", "", 0}, {"wait=1.5", "", 0}, {"wait=soon", "", 0}, {"wait=+5", "", 0},
 		{"waiting=5", "", 0}, {"wait=5s", "", 0}, {"respond-async", "", 0}, {",;=,", "", 0}, {"\xff", "", 0},
 	} {

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"iter"
 	"net/http"
 	"strings"
 
@@ -25,4 +26,17 @@ func checkHeaders(h http.Header) error {
 		}
 	}
 	return nil
+}
+
+// listed yields the members of a header that is a list. A comma in a quoted string separates nothing (RFC 9110 section 5.6).
+func listed(field string) iter.Seq[string] {
+	quoted, escaped := false, false
+	return strings.FieldsFuncSeq(field, func(r rune) bool {
+		inside := quoted
+		if !escaped && r == '"' {
+			quoted = !quoted
+		}
+		escaped = inside && !escaped && r == '\\'
+		return !inside && r == ','
+	})
 }

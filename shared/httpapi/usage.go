@@ -72,7 +72,7 @@ func (s UsageSpan) times(now time.Time, zone *time.Location) (start, end time.Ti
 }
 
 // maxResults bounds a page of a report by what one reply of AWS Lambda can have, 6 MB: a day grouped by user and feature has thousands of
-// results where a team has hundreds of users.
+// results where a team has hundreds of users, and a month more than a reply, so that it goes on in the next page.
 const maxResults = 5000
 
 type usageInput struct {
@@ -100,7 +100,7 @@ type usageResult struct {
 type usageBucket struct {
 	Start   string        `json:"start" format:"date-time"`
 	End     string        `json:"end" format:"date-time"`
-	Results []usageResult `json:"results"`
+	Results []usageResult `json:"results" doc:"Of 5,000 and more, a part: the next page begins with a bucket of the same time and the others."`
 }
 
 type usagePage struct {
@@ -144,7 +144,9 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 		if err != nil {
 			return nil, err
 		}
-		if q.After, err = time.Parse(time.RFC3339, position); err != nil {
+		at, group, _ := strings.Cut(position, "\n")
+		q.AfterGroup = group
+		if q.After, err = time.Parse(time.RFC3339, at); err != nil {
 			return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor does not belong to this list.")
 		}
 	}
@@ -167,7 +169,12 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 	}
 	link := ""
 	if more {
-		next := encodeCursor(p.TeamID, in.list(), buckets[len(buckets)-1].End.Format(time.RFC3339))
+		last := buckets[len(buckets)-1]
+		position := last.Next.Format(time.RFC3339)
+		if last.NextGroup != "" {
+			position += "\n" + last.NextGroup
+		}
+		next := encodeCursor(p.TeamID, in.list(), position)
 		page.NextCursor = &next
 		link = in.next(h.BaseURL, next)
 	}

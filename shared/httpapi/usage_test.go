@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"docent/shared/table"
 	"docent/shared/team"
 	"docent/shared/usage"
 )
@@ -289,6 +290,59 @@ func TestAReportIsReadToItsEnd(t *testing.T) {
 		a.clock.Advance(24 * time.Hour)
 		a.get(acme.key, path, query, "").want(t, 400)
 		now = now.Add(24*time.Hour + time.Minute)
+	}
+}
+
+// TestAMonthOfManyUsersFitsReplies: a bucket of more results than a reply can have goes on in the next page.
+func TestAMonthOfManyUsersFitsReplies(t *testing.T) {
+	t.Parallel()
+	const users = 9000
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	numbers := map[string]int64{}
+	for _, name := range []string{usage.OK, usage.Refused, usage.Error, usage.Accepted, usage.Replayed, usage.Rejected, usage.Polled, usage.Completed, usage.Failed, usage.NoAnswer,
+		usage.Created, usage.Replaced, usage.Unchanged, usage.Deleted, usage.Empty, usage.Bytes, usage.References, usage.Sources, usage.InputTokens, usage.OutputTokens, usage.CostMicroUSD} {
+		numbers[name] = 123_456_789
+	}
+	hour := a.clock.Now().Truncate(time.Hour).Add(-24 * time.Hour)
+	for first := 0; first < users; first += table.MaxOps {
+		var ops []table.Op
+		for n := range table.MaxOps {
+			id := numberedID(first + n)
+			ops = append(ops, table.Add{Key: table.Key{Table: table.Usage, Partition: acme.ID + "/" + hour.Format("2006-01"),
+				Sort: hour.Format("2006-01-02T15") + "#K#context.search.documentation#" + id + "#" + id + "#api"}, By: numbers})
+		}
+		if err := a.local.Teams.Table.Write(t.Context(), ops...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	query := url.Values{"start": {hour.Format(time.DateOnly)}, "end": {hour.Add(24 * time.Hour).Format(time.DateOnly)}, "granularity": {"month"},
+		"groupBy": {"user", "apiKey"}, "feature": {"context.search.documentation"}}
+	seen, pages := map[string]bool{}, 0
+	for more := true; more; pages++ {
+		reply := a.get(acme.key, "/usage", query, "").want(t, 200)
+		if len(reply.body) > 6_000_000 {
+			t.Errorf("a page of %d bytes", len(reply.body))
+		}
+		var page struct {
+			Buckets    []struct{ Results []struct{ UserID string } }
+			NextCursor string
+			HasMore    bool
+		}
+		reply.json(t, &page)
+		for _, b := range page.Buckets {
+			for _, r := range b.Results {
+				if seen[r.UserID] {
+					t.Fatalf("user %s again", r.UserID)
+				}
+				seen[r.UserID] = true
+			}
+		}
+		query.Set("after", page.NextCursor)
+		more = page.HasMore
+	}
+	if len(seen) != users || pages != 2 {
+		t.Errorf("%d users on %d pages", len(seen), pages)
 	}
 }
 

@@ -42,14 +42,18 @@ type Query struct {
 	APIKeyID    string
 	Collection  string
 	Limit       int       // buckets, 1 to MaxBuckets
-	MaxResults  int       // from this many results on, no further bucket begins; 0: no limit
-	After       time.Time // the end of the last bucket read; zero: from Start
+	MaxResults  int       // of a page; a bucket of more is divided; 0: no limit
+	After       time.Time // Next of the last bucket read; zero: from Start
+	AfterGroup  string    // NextGroup of the last bucket read
 }
 
 // Bucket is a span of time with its counts.
 type Bucket struct {
 	Start, End time.Time
 	Results    []Result // in the order of their dimensions
+	// Next and NextGroup are where the page after this bucket begins: at its end, or within it if it is divided.
+	Next      time.Time
+	NextGroup string
 }
 
 // Result is one group. A dimension is nil if the report is not grouped by it, and points
@@ -219,6 +223,9 @@ func (c *Counter) Report(ctx context.Context, teamID string, now time.Time, q Qu
 			groups[i] = map[string]*group{}
 		}
 		key := q.group(r)
+		if i == 0 && q.AfterGroup != "" && key <= q.AfterGroup {
+			return true
+		}
 		if groups[i][key] == nil {
 			groups[i][key] = &group{of: r, sum: newSum()}
 			results++
@@ -229,9 +236,24 @@ func (c *Counter) Report(ctx context.Context, teamID string, now time.Time, q Qu
 	if err != nil {
 		return nil, false, fmt.Errorf("report usage: %w", err)
 	}
-	report := make([]Bucket, len(groups))
-	for i := range report {
-		report[i] = Bucket{Start: edges[i].UTC(), End: edges[i+1].UTC(), Results: q.results(groups[i])}
+	report := make([]Bucket, 0, len(groups))
+	left := q.MaxResults
+	for i, of := range groups {
+		b := Bucket{Start: edges[i].UTC(), End: edges[i+1].UTC(), Next: edges[i+1].UTC()}
+		keys := sortedKeys(of)
+		if q.MaxResults > 0 && len(keys) > left {
+			if i > 0 {
+				return report, true, nil // the bucket begins the next page
+			}
+			keys = keys[:left]
+			b.Next, b.NextGroup = b.Start, keys[left-1]
+		}
+		left -= len(keys)
+		b.Results = q.results(of, keys)
+		report = append(report, b)
+		if b.NextGroup != "" {
+			return report, true, nil
+		}
 	}
 	return report, more, nil
 }
@@ -254,9 +276,9 @@ func (q Query) dimensions(r row) []string {
 
 func (q Query) group(r row) string { return strings.Join(q.dimensions(r), "#") }
 
-func (q Query) results(groups map[string]*group) []Result {
+func (q Query) results(groups map[string]*group, keys []string) []Result {
 	results := []Result{}
-	for _, key := range sortedKeys(groups) {
+	for _, key := range keys {
 		g := groups[key]
 		result := Result{Metrics: g.metrics()}
 		if q.countsUsers() {

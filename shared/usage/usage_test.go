@@ -170,7 +170,8 @@ func compare(t *testing.T, c *usage.Counter, calls model, q usage.Query) {
 	}
 }
 
-// TestAPageOfManyResultsEndsEarly: a page has whole buckets, and the pages together have every one of them once, those without results too.
+// TestAPageOfManyResultsEndsEarly: a page has whole buckets or a part of one with more results than a page, and the pages together have every
+// result once, and buckets without results too.
 func TestAPageOfManyResultsEndsEarly(t *testing.T) {
 	t.Parallel()
 	c := usage.Patient(bolttest.OpenAt(t, func() time.Time { return now }))
@@ -184,6 +185,7 @@ func TestAPageOfManyResultsEndsEarly(t *testing.T) {
 	}
 	q := usage.Query{Zone: time.UTC, Granularity: usage.Day, GroupBy: []string{usage.ByAPIKey}, Limit: 8, MaxResults: 4, Start: now.Add(-10 * 24 * time.Hour), End: now}
 	var pages [][]int // the results of each bucket
+	var found []string
 	for more := true; more; {
 		var page []usage.Bucket
 		var err error
@@ -195,12 +197,18 @@ func TestAPageOfManyResultsEndsEarly(t *testing.T) {
 			if !q.After.IsZero() && !b.Start.Equal(q.After) {
 				t.Errorf("a bucket from %s after one to %s", b.Start, q.After)
 			}
-			results, q.After = append(results, len(b.Results)), b.End
+			results, q.After, q.AfterGroup = append(results, len(b.Results)), b.Next, b.NextGroup
+			for _, r := range b.Results {
+				found = append(found, b.Start.Format("02 ")+*r.APIKeyID)
+			}
 		}
 		pages = append(pages, results)
 	}
-	if want := [][]int{{0, 0, 3, 0, 1}, {2, 1, 0, 0, 5, 0}}; !reflect.DeepEqual(pages, want) {
+	if want := [][]int{{0, 0, 3, 0, 1}, {2, 1, 0, 0}, {4}, {1, 0}}; !reflect.DeepEqual(pages, want) {
 		t.Errorf("%v, want %v", pages, want)
+	}
+	if want := []string{"13 k1", "13 k2", "13 k3", "15 k1", "16 k1", "16 k2", "17 k1", "20 k1", "20 k2", "20 k3", "20 k4", "20 k5"}; !slices.Equal(found, want) {
+		t.Errorf("%v, want %v", found, want)
 	}
 }
 

@@ -100,6 +100,7 @@ func TestTitlesOfDocumentation(t *testing.T) {
 		"d.md":                 "---\nno end of it\n# Not a heading\n",
 		"e.md":                 "Text.\n\n# Late\n",
 		"f.md":                 "===\n\n====\n",
+		"g.md":                 "+++\ndate = 2026-01-02\ntitle = \"Written for Hugo\"\n+++\n\nText.\n",
 		"CMakeLists.txt":       "# Not a title\nproject(x)\n",
 		"x/CMAKELISTS.txt":     "project(y)\n",
 		"requirements-dev.txt": "pytest\n",
@@ -107,7 +108,7 @@ func TestTitlesOfDocumentation(t *testing.T) {
 	}, false)
 	items, _, _ := r.mustRead("files", nil)
 	want := []string{"code CMakeLists.txt", "documentation Query log", "documentation The library", "documentation Manuals", "documentation d.md",
-		"documentation Late", "documentation f.md", "documentation notes.txt", "code requirements-dev.txt", "code x/CMAKELISTS.txt"}
+		"documentation Late", "documentation f.md", "documentation Written for Hugo", "documentation notes.txt", "code requirements-dev.txt", "code x/CMAKELISTS.txt"}
 	if strings.Join(items, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", items, want)
 	}

@@ -78,30 +78,33 @@ func Item(project, uri, name string, text []byte) *source.Item {
 	return i
 }
 
+// frontTitle matches the title in front matter, of YAML or TOML.
+var frontTitle = regexp.MustCompile(`^title[ \t]*[:=][ \t]*(.+)$`)
+
 // titleOf returns the title in the first lines of a text: from its front matter, or
 // its first heading of level 1, marked by # or underlined by =.
 func titleOf(text string) string {
 	const maxLines, most = 50, 200
 	title, before := "", ""
-	n, front := 0, false
+	n, front := 0, "" // the line around the front matter, while it lasts
 	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		line = strings.TrimRight(line, " \t\r\n")
 		n++
 		switch {
-		case n == 1 && line == "---":
-			front = true
-		case front && (line == "---" || line == "..."):
-			front = false
-		case front:
-			if value, ok := strings.CutPrefix(line, "title:"); ok {
-				title = strings.Trim(strings.TrimSpace(value), `"'`)
+		case n == 1 && (line == "---" || line == "+++"):
+			front = line
+		case front != "" && (line == front || front == "---" && line == "..."):
+			front = ""
+		case front != "":
+			if m := frontTitle.FindStringSubmatch(line); m != nil {
+				title = strings.Trim(m[1], `"'`)
 			}
 		case strings.HasPrefix(line, "# "):
 			title = strings.TrimSpace(line[2:])
 		case len(line) >= 3 && strings.Trim(line, "=") == "" && before != "":
 			title = before
 		}
-		if !front {
+		if front == "" {
 			if title != "" && utf8.RuneCountInString(title) <= most {
 				return title
 			}

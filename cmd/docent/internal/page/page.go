@@ -86,6 +86,10 @@ func Read(name string, data []byte) (Page, error) {
 		if err != nil {
 			return Page{}, err
 		}
+		if front, body, ok := cutTOML(s); ok {
+			title, err := readTOML(front)
+			return Page{Title: choose(choose(heading(body), title), fileTitle(name)), Body: body}, err
+		}
 		front, body := cutFrontMatter(s)
 		p := Page{Title: choose(choose(heading(body), frontTitle(front)), fileTitle(name)), Body: body}
 		p.Access, p.Metadata, p.LeftOut, err = readFront(front)

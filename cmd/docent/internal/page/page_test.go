@@ -29,6 +29,11 @@ func TestTitles(t *testing.T) {
 		{"front matter", "a.md", "---\ntitle: \"A \\\"B\\\"\"\nx: 1\n---\n## Part\n", `A "B"`},
 		{"front matter, single quotes", "a.md", "---\ntitle: 'It''s'\n---\n", "It's"},
 		{"front matter, plain with a comment", "a.md", "---\r\ntitle: Plain: yes # no\r\n---\r\n", "Plain: yes"},
+		{"TOML", "a.md", "+++\ndate = 2026-01-02\ntitle = \"A \\\"B\\\" \\u00e9\" # no\n[params]\ntitle = 'x'\n+++\n## Part\n", `A "B" é`},
+		{"TOML, single quotes", "a.md", "+++\r\ntitle = 'A\\B'\r\n+++\r\n", `A\B`},
+		{"TOML, a title within a table", "name.md", "+++\n[menu]\ntitle = \"x\"\n+++\ntext\n", "name"},
+		{"heading before TOML", "a.md", "+++\ntitle = \"Front\"\n+++\n# Head\n", "Head"},
+		{"plus signs are no front matter", "a.md", "+++\nwords\n+++\n# Head\n", "Head"},
 		{"heading before front matter", "a.md", "---\ntitle: Front\n---\n# Head\n", "Head"},
 		{"nested title is not the page's", "a.md", "---\nog:\n  title: Nested\n---\ntext", "a"},
 		{"thematic break is no front matter", "a.md", "---\ntitle\n---\n# Head\n", "Head"},
@@ -138,6 +143,8 @@ func TestBodies(t *testing.T) {
 	}{
 		{name: "Markdown as it is", file: "a.md", content: "# T\r\n\r\ntext\n", body: "# T\r\n\r\ntext\n"},
 		{name: "without front matter", file: "a.md", content: "---\ntitle: x\n---\n\ntext\n", body: "text\n"},
+		{name: "without TOML", file: "a.md", content: "+++\ntitle = \"x\"\n\ntags = [\n \"a\"]\n+++\n\ntext\n", body: "text\n"},
+		{name: "TOML that never ends", file: "a.md", content: "+++\ntitle = \"x\"\n", body: "+++\ntitle = \"x\"\n"},
 		{name: "front matter that never ends", file: "a.md", content: "---\ntitle: x\n", body: "---\ntitle: x\n"},
 		{name: "empty", file: "a.txt", content: "", body: ""},
 		{name: "byte order mark", file: "a.txt", content: "\uFEFFtext", body: "text"},
@@ -218,4 +225,22 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("body is not valid UTF-8: %q", p.Body)
 		}
 	})
+}
+
+// TestAccessInTOMLIsRefused: it is not read there, and the file must not be put for everyone.
+func TestAccessInTOMLIsRefused(t *testing.T) {
+	t.Parallel()
+	for front, refused := range map[string]bool{
+		"access = {users = [\"ada\"]}\n":      true,
+		"[access]\nusers = [\"ada\"]\n":       true,
+		"title = \"x\"\n\"Access\".users = 1": true,
+		"access.groups = [\"ops\"]\n":         true,
+		"title = \"access = all\"\n":          false,
+		"accessible = true\n":                 false,
+	} {
+		_, err := page.Read("a.md", []byte("+++\n"+front+"\n+++\ntext"))
+		if got := err != nil; got != refused || got && !strings.Contains(err.Error(), "access") {
+			t.Errorf("%q: %v, want an error: %t", front, err, refused)
+		}
+	}
 }

@@ -18,7 +18,7 @@ import (
 
 // addAlarms adds the alarms and, if an address is given, the topic that sends them. README.md says what each means
 // and what to do. AWS charges for each metric that an alarm watches, and five times as much for a composite alarm. So
-// an alarm is left out if another one tells the same: a failed or late call of the API is a reply of the gateway, a
+// an alarm is left out if another one covers the same: a failed or late call of the API is a reply of the gateway, a
 // throttled table is first slow and then an error, and a worker that fails leaves its messages waiting.
 //
 // Percentiles are evaluated however few samples there are, which is CloudWatch's default: otherwise p99 counts from 1,000 requests in a

@@ -165,7 +165,7 @@ func (s *stack) replicate() {
 	})
 }
 
-// tellOfBackups tells those whom alarms tell if a backup of the tables, or the copy of one, fails.
+// tellOfBackups notifies the receivers of alarms if a backup of the tables, or the copy of one, fails.
 func (s *stack) tellOfBackups(vault string) {
 	var targets []awsevents.IRuleTarget
 	for _, topic := range s.topics {

@@ -58,7 +58,7 @@ func (f dataFlags) missing() bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// ofData tells the operator what to do if another process uses the data, or this user may not use it.
+// ofData says what the operator can do if another process uses the data, or this user may not use it.
 func ofData(err error, dir string) error {
 	switch {
 	case errors.Is(err, app.ErrInUse):

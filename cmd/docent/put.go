@@ -25,7 +25,7 @@ type serverFlags struct {
 	Key    string `env:"DOCENT_API_KEY" placeholder:"KEY" help:"API key."`
 }
 
-// client returns a client of the server. It tells con once that a server which does not answer is tried again.
+// client returns a client of the server. It says once on con that a server which does not answer is tried again.
 func (f serverFlags) client(con *console) (*client.Client, error) {
 	c, err := client.New(f.Server, f.Key)
 	if errors.Is(err, client.ErrNoKey) {

@@ -38,8 +38,8 @@ func readers(ctx context.Context, b *bench) error {
 type searchTimes struct {
 	sets, reader string
 	p50, p99     float64
-	// limit of p50; 0: none. Who reads everything is compared with searches without rules, and who reads a
-	// part with who reads everything.
+	// limit of p50; 0: none. A person who reads everything is compared with searches without rules, and one who reads a
+	// part with one who reads everything.
 	limit float64
 }
 

@@ -220,7 +220,7 @@ func (t *Table) Ended(kind, id string) <-chan struct{} {
 	return ended
 }
 
-// removed tells who waits for the work whose pending item was under k. The caller holds the lock.
+// removed wakes those that wait for the work whose pending item was under k. The caller holds the lock.
 func (t *Table) removed(k table.Key) {
 	work := pendingOf(k)
 	if ended := t.waiters[work]; ended != nil && work != "" {

@@ -23,7 +23,7 @@ const MaxName = 256
 // MaxBytes bounds the names of a rule together, because it is stored several times.
 const MaxBytes = 16 << 10
 
-// Rule says who may read a document, besides team keys. A nil *Rule is no rule. A rule
+// Rule says who may read a document, besides team keys. A nil *Rule means that there is none. A rule
 // without entries opens to no person.
 type Rule struct {
 	Users  []Entry `json:"users"`

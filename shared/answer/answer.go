@@ -110,7 +110,7 @@ func (a Asker) mayRead(teamID string, of Answer) bool {
 	return within(of.Sources, a.Sources)
 }
 
-// within reports whether the restriction inner is within outer. Nil is no restriction.
+// within reports whether the restriction inner is within outer. Nil restricts nothing.
 func within(inner, outer []string) bool {
 	if outer == nil {
 		return true

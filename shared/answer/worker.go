@@ -68,7 +68,7 @@ type Listener struct {
 	Written func(Composed)    // the part that the model has written so far; each call continues the one before
 }
 
-// Run answers the question of work at once, without the queue, and tells l. If it fails, the work
+// Run answers the question of work at once, without the queue, and reports to l. If it fails, the work
 // stays pending. If another worker was first, that answer stays, and Run changes nothing.
 func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 	ctx = memory.WithOwner(ctx, work.TeamID)

@@ -103,7 +103,7 @@ func (l *Local) sendDatabase(w http.ResponseWriter, r *http.Request, log *slog.L
 	}
 }
 
-// logBroken logs why a command did not get all. That it or this server was stopped is no error.
+// logBroken logs why a command did not get all. It is not an error that it or this server was stopped.
 func logBroken(ctx context.Context, log *slog.Logger, message string, err error) {
 	level := slog.LevelError
 	if pending.Interrupted(ctx, err) {

@@ -34,7 +34,7 @@ const (
 )
 
 // greet prints the address of the API. On a first start it creates the demo team and
-// prints its keys, once; if such a start did not come to its end, it goes on with that.
+// prints its keys, once; if such a start was interrupted, it continues it.
 func (l *Local) greet(ctx context.Context, c ServeConfig) error {
 	teams, err := l.Teams.Teams(ctx)
 	if err != nil {

@@ -40,7 +40,7 @@ func (l *Local) CheckIndex(ctx context.Context, teamID string) (IndexReport, err
 }
 
 // ReadDamagedAgain has the data sources of a team that have damaged items read again by the next syncs, which store these items
-// anew. It returns the number of these sources, and of those among them that are paused.
+// again. It returns the number of these sources, and of those among them that are paused.
 func (l *Local) ReadDamagedAgain(ctx context.Context, teamID string) (sources, paused int, err error) {
 	_, damaged, err := l.documents.Unindexed(ctx, teamID, nil)
 	if err != nil {

@@ -99,7 +99,7 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 func HasData(dataDir string) bool {
 	for _, name := range []string{databaseFile, unfinishedFolder} {
 		if _, err := os.Lstat(filepath.Join(dataDir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return true // also if it cannot be looked at: opening it tells why
+			return true // also if it cannot be looked at: opening it returns the reason
 		}
 	}
 	return false
@@ -119,7 +119,7 @@ var errNoDatabase = errors.New("the database is missing, and there are objects")
 // after a day, because nothing names them.
 func refuseWithoutDatabase(dataDir string) error {
 	file := filepath.Join(dataDir, databaseFile)
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) { // a link to a disk that is missing is no file
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) { // a link to a disk that is missing is not a file
 		return nil
 	}
 	err := filepath.WalkDir(filepath.Join(dataDir, blobsFolder), func(_ string, entry fs.DirEntry, err error) error {
@@ -132,7 +132,7 @@ func refuseWithoutDatabase(dataDir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, errNoDatabase):
-		return fmt.Errorf("%w: put %s back, restore a backup into an empty folder, or begin anew in one", err, file)
+		return fmt.Errorf("%w: put %s back, restore a backup into an empty folder, or start without data in one", err, file)
 	case err != nil:
 		return fmt.Errorf("look for objects: %w", err)
 	}

@@ -32,7 +32,7 @@ type compose = func(ctx context.Context, text, before string, found []search.Hit
 // WrittenBy returns a Model that uses model, or nil if model is nil.
 func WrittenBy(model llm.Composer) Model { return WrittenInTurns(model, 0) }
 
-// WrittenInTurns is WrittenBy for a process that handles many requests: at most so many requests to the model are in progress at a time,
+// WrittenInTurns is WrittenBy for a process that handles many requests: at most most requests to the model are in progress at a time,
 // and others wait, by team. 0: any number.
 func WrittenInTurns(model llm.Composer, most int) Model {
 	if model == nil {

@@ -179,7 +179,7 @@ func (l *Log) gracePeriod() time.Duration {
 	return Grace
 }
 
-// wait waits for writers. A request gives up its place among the running ones meanwhile.
+// wait waits for writers. A request gives up its place among the running ones while it waits.
 func (l *Log) wait(ctx context.Context, d time.Duration) error {
 	defer memory.Pause(ctx)()
 	if l.Wait != nil {

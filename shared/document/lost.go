@@ -11,7 +11,7 @@ import (
 const recordsAtOnce = 100
 
 // LostFiles returns the names of the objects of files that the team's documents need and that kept does not report. It leaves out
-// damaged documents, and those that change meanwhile.
+// damaged documents, and those that change in the meantime.
 func (s *Service) LostFiles(ctx context.Context, teamID string, kept func(name string) bool) (lost []string, err error) {
 	live, err := s.Sources(ctx, teamID)
 	if err != nil {

@@ -152,7 +152,7 @@ func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old 
 		if !old.same(entry, in) { // in is older than what is stored
 			in.KeepContent, original = true, old.Original
 		}
-		entry = old.Entry // only to index it again, or to store it anew
+		entry = old.Entry // only to index it again, or to store it again
 		entry.Original = original
 		events = nil
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // removeOld removes the content of the version that work replaced or removed, and
-// tells the index that its passages are stale.
+// marks its passages as stale in the index.
 func (w *Worker) removeOld(ctx context.Context, work pending.Work) error {
 	if work.Old == nil {
 		return nil

@@ -1,4 +1,4 @@
-// Package embed turns texts into vectors whose cosine tells how close their meanings are.
+// Package embed turns texts into vectors whose cosine says how close their meanings are.
 // embed/local computes them in the process, embed/bedrock and embed/openai ask a service. All
 // engines pass one contract suite, embed/embedtest.
 package embed

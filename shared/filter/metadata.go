@@ -144,8 +144,8 @@ func Under(pointer string, err error) error {
 	return apierr.BadField(pointer+refused.Fields[0].Pointer, "%s", refused.Fields[0].Detail)
 }
 
-// pointerTo returns the JSON pointer (RFC 6901) of a member, which needs no escapes. Of a name that is no name of
-// metadata it returns the pointer of the object: a refusal repeats nothing that a client chose freely.
+// pointerTo returns the JSON pointer (RFC 6901) of a member, which needs no escapes. For a name that metadata
+// must not have, it returns the pointer of the object: a refusal repeats nothing that a client chose freely.
 func pointerTo(pointer, name string) string {
 	if !nameRule.MatchString(name) {
 		return pointer

@@ -60,7 +60,7 @@ func unknownOf(r *access.Rule) *AccessBody {
 	return &AccessBody{append([]string{}, u.Users...), append([]string{}, u.Groups...)}
 }
 
-// rule checks b, the member of a body at pointer, and resolves its names; nil is no rule.
+// rule checks b, the member of a body at pointer, and resolves its names; nil means that there is no rule.
 func (s Services) rule(ctx context.Context, teamID, pointer string, b *AccessBody) (*access.Rule, error) {
 	names := b.names()
 	var refused *access.NamesError
@@ -77,7 +77,7 @@ func (s Services) rule(ctx context.Context, teamID, pointer string, b *AccessBod
 	return rules[0], nil
 }
 
-// whoOf returns who reads and writes documents by p.
+// whoOf returns the person, or key, that reads and writes documents by p.
 func whoOf(p team.Principal) document.Who { return document.Who{Reader: p.Reader, Sources: p.Sources} }
 
 // readingPatterns are the operations that read documents, or what was made from them.

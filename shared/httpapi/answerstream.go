@@ -136,8 +136,8 @@ func (h *answers) follow(ctx context.Context, p team.Principal, id string, event
 	}
 }
 
-// failedProblem returns the problem of an answer that failed. That its reader may no longer read its documents is no failure of
-// the server.
+// failedProblem returns the problem of an answer that failed. Its status is 409 if its reader may no longer read its
+// documents, and 500 otherwise.
 func failedProblem(ctx context.Context, f answer.Failure) *problem {
 	status := http.StatusInternalServerError
 	if f.Code == answer.AccessChanged {

@@ -20,7 +20,7 @@ const (
 	finishLength = "length"
 )
 
-// atMost makes l end after so many tokens, unless it ends before; nil, 0 and -1 change nothing.
+// atMost makes l end after the given number of tokens, unless it ends before; nil, 0 and -1 change nothing.
 func (l *chatLimit) atMost(tokens *int) {
 	if tokens != nil && *tokens > 0 && (l.tokens == 0 || *tokens < l.tokens) {
 		l.tokens = *tokens

@@ -11,7 +11,7 @@ import (
 	"docent/shared/uri"
 )
 
-// referenceList returns the list of references at the end of a text of so many characters, and where each of
+// referenceList returns the list of references at the end of a text of before characters, and where each of
 // them is. Without references there is no list.
 func referenceList(references []answer.Reference, before int) (list string, citations []urlCitation) {
 	if len(references) == 0 {

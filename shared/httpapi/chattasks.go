@@ -22,7 +22,7 @@ var backgroundTasks = [][2]string{
 
 // isBackgroundTask reports whether text is such a prompt. No document answers it, so it would only use up a question of
 // the day and be listed as unanswered. Without a reply, Open WebUI takes the first message as the title, has no tags and no
-// further questions, goes on with the whole chat, and calls no tool before it asks the question itself; LibreChat keeps its own title
+// further questions, continues with the whole chat, and calls no tool before it asks the question itself; LibreChat keeps its own title
 // and makes its summary without a model.
 func isBackgroundTask(text string) bool {
 	return slices.ContainsFunc(backgroundTasks, func(t [2]string) bool { return strings.HasPrefix(text, t[0]) && strings.Contains(text, t[1]) })
@@ -39,7 +39,7 @@ func choosesTools(instructions string) bool {
 	return found && strings.Contains(rest, "Your task is to choose and return the correct tool(s) from the list of available tools")
 }
 
-// codePrompts are the beginnings of the prompt by which Open WebUI tells a model how to have code run. It writes the prompt after each
+// codePrompts are the beginnings of the prompt by which Open WebUI instructs a model how to have code run. It writes the prompt after each
 // text of the message.
 var codePrompts = []string{
 	"\n#### Code Interpreter\n\nYou have access to a Python code interpreter via: `<code_interpreter ",

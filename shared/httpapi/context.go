@@ -60,7 +60,7 @@ type Within struct {
 	DataSourceIDs []string `json:"dataSourceIds,omitempty" minItems:"1" maxItems:"100" doc:"Only in these, such as collections. What the key may not read is not searched."`
 }
 
-// caller returns who asks, restricted to the data sources of w.
+// caller returns the one that asks, restricted to the data sources of w.
 func (w Within) caller(p team.Principal) (question.Caller, error) {
 	for i, id := range w.DataSourceIDs {
 		if !isUUID(id) {

@@ -160,7 +160,7 @@ func isNoMessage(members map[string]json.RawMessage) bool {
 	return true
 }
 
-// noMessageFault returns the response to an object with an id that is no message (JSON-RPC 2.0 section 5.1). It returns
+// noMessageFault returns the response to an object with an id that is not a message (JSON-RPC 2.0 section 5.1). It returns
 // false for anything else.
 func noMessageFault(body []byte) ([]byte, bool) {
 	var members map[string]json.RawMessage

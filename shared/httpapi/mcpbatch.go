@@ -19,7 +19,7 @@ const (
 	maxToolCalls = 1
 )
 
-var errNoMessage = errors.New("an element is no message")
+var errNoMessage = errors.New("an element is not a message")
 
 // limitBatch returns body. It returns an error for a batch beyond the limits, of which no message is handled.
 func limitBatch(body io.Reader) (io.Reader, error) {

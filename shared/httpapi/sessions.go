@@ -12,7 +12,7 @@ import (
 	"docent/shared/team"
 )
 
-// openPatterns are the operations without a key: they sign in. The address of an upload is no operation, and has a
+// openPatterns are the operations without a key: they sign in. The address of an upload is not an operation, and has a
 // secret of its own.
 var openPatterns = []string{"POST /sessions"}
 

@@ -44,7 +44,7 @@ func (s Services) uploadRoutes(api huma.API, m *mux) {
 	h := &uploads{s, &sync.Map{}}
 	register(api, huma.Operation{OperationID: "createUpload", Method: http.MethodPost, Path: "/uploads",
 		Summary: "Ask for an address to send a large file to", Tags: []string{"Documents"}, DefaultStatus: http.StatusCreated, Errors: []int{409}}, h.create)
-	if s.Uploads.Receive != nil { // the address is no operation: its form is nobody's business but ours
+	if s.Uploads.Receive != nil { // the address is not an operation: its form is nobody's business but ours
 		m.ServeMux.HandleFunc(uploadPattern, h.receive)
 	}
 }

@@ -16,7 +16,7 @@ type Limits struct {
 	Literal int // bytes of one number, true, false or null
 
 	// Lines is set for JSON Lines: each line is a text of its own, whatever the one before left open. Only Values is checked, for all
-	// lines together: who reads a line checks the other limits, so that they are faults of the line.
+	// lines together: the reader of a line checks the other limits, so that breaking one is a fault of the line.
 	Lines bool
 }
 

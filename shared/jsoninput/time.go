@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// errTime is the error for a text that is no time.
+// errTime is the error for a text that is not a time.
 var errTime = errors.New("not an RFC 3339 time of the years 0 to 9999")
 
 // strictTime leaves out what time.Parse takes for a time beyond RFC 3339: fractions after a comma, hours of one digit,

@@ -18,7 +18,7 @@ func SetInJSON(body []byte, value any, path ...string) ([]byte, error) {
 func setRaw(body, value []byte, path []string) ([]byte, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
-		return nil, fmt.Errorf("set %s in an item's JSON: it is no object: %w", path[0], err)
+		return nil, fmt.Errorf("set %s in an item's JSON: it is not an object: %w", path[0], err)
 	}
 	if len(path) > 1 {
 		inner, err := setRaw(members[path[0]], value, path[1:])

@@ -38,7 +38,7 @@ func (k Worker) Batch(ctx context.Context, batch []queue.Message) (failed []stri
 	return failed
 }
 
-// Interrupted reports whether err is of work under ctx that its process broke off because it ends. That is no failure: the work
+// Interrupted reports whether err is of work under ctx that its process broke off because it ends. That is not a failure: the work
 // is done again.
 func Interrupted(ctx context.Context, err error) bool {
 	return errors.Is(ctx.Err(), context.Canceled) && errors.Is(err, context.Canceled)

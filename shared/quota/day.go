@@ -15,7 +15,7 @@ import (
 
 // Window is one Pacific day. An instant t is in it when Start <= t < Reset.
 type Window struct {
-	Date         string    // 2006-01-02, in Pacific time; empty for a window that is no day
+	Date         string    // 2006-01-02, in Pacific time; empty for a window that is not a day
 	Start, Reset time.Time // UTC
 }
 

@@ -25,7 +25,7 @@ type Service struct {
 	BaseURL string
 	// Names keeps the names of groups for GroupsOf. Services of one process share it.
 	Names *GroupNames
-	// MaxReply limits a reply, in bytes; 0 is no limit.
+	// MaxReply limits a reply, in bytes; 0: no limit.
 	MaxReply int
 
 	changeTurns turns         // changes, by resource

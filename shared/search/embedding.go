@@ -13,7 +13,7 @@ import (
 	"docent/shared/table"
 )
 
-// ErrNotEmbedded means that the model made no vectors. Words are found all the same.
+// ErrNotEmbedded means that the model made no vectors. Search by words works anyway.
 var ErrNotEmbedded = errors.New("the model made no vectors")
 
 // embedding makes a segment of vectors.

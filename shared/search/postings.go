@@ -18,7 +18,7 @@ type postingLists struct {
 	slots []uint32        // a hash table with linear probing: the number of a term plus one
 	text  strings.Builder // the terms, one after the other
 	terms paged[termList] // by the number of the term
-	older chains          // the postings of terms but for the last of each
+	older chains          // the postings of terms except the last of each
 }
 
 // termList is a term with its last posting.

@@ -11,7 +11,7 @@ import (
 // Query is a question to the index.
 type Query struct {
 	Text        string
-	Reader      access.Reader // who asks; the zero Reader finds nothing
+	Reader      access.Reader // the person or key that asks; the zero Reader finds nothing
 	Instruction string        // affects the order only, not what is found
 	Sources     []string      // nil: every live source; otherwise these, if they are live
 	Spaces      []Space       // nil: every space

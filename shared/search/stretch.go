@@ -58,7 +58,7 @@ func stretch(all []block, best int, r *ranking, asked *answerType) string {
 // titleChars bounds a paragraph that is a title.
 const titleChars = 80
 
-// isTitle reports whether b is the title of what follows: a paragraph in bold, or if more follows, a short one that is no sentence,
+// isTitle reports whether b is the title of what follows: a paragraph in bold, or if more follows, a short one that is not a sentence,
 // such as a term.
 func (b block) isTitle(more bool) bool {
 	text := strings.TrimRight(b.text, "*_")

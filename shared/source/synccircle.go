@@ -59,6 +59,6 @@ func (p *partState) trailWith(page SyncPage) *trail {
 	return &t
 }
 
-// isCircle reports whether the same checkpoint was met for the third time. Once more is no circle: a connector whose cursor has expired
+// isCircle reports whether the same checkpoint was met for the third time. Once more is not a circle: a connector whose cursor has expired
 // begins again.
 func (t *trail) isCircle() bool { return t != nil && t.Met == 2 }

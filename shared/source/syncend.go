@@ -12,7 +12,7 @@ import (
 )
 
 // endTurn ends a run whose time is over while it waits for a page of a part. If it has saved nothing, another run would get no further: then
-// the sync goes on with the other parts, and the next one tries again.
+// the sync continues with the other parts, and the next one tries again.
 func (r *syncRun) endTurn(ctx context.Context, part string) error {
 	if r.progressed {
 		return ErrUnfinished
@@ -184,7 +184,7 @@ func (r *syncRun) statusUpdate(now time.Time) table.Add {
 	if r.state.Finished > 0 {
 		a.Numbers[syncField] = now.UnixMilli()
 	}
-	switch r.state.Code { // a notice, or items that were left out, is no failure
+	switch r.state.Code { // a notice, or items that were left out, is not a failure
 	case RateLimited: // keeps the state
 	case "", ItemRejected:
 		a.Strings[stateField] = string(Ready)

@@ -218,7 +218,7 @@ func (s *Service) changeSAML(ctx context.Context, teamID string, kind audit.Type
 	defer event.End(ctx)
 	about := audit.Event{Type: kind, Targets: []audit.Target{{Type: audit.TargetSAMLMetadata, ID: teamID}}}
 	for range maxAttempts {
-		// The time, so that metadata set after a removal has another version: SAMLText tells by it which parts belong together.
+		// The time, so that metadata set after a removal has another version: SAMLText knows by it which parts belong together.
 		when, version := table.Absent(), s.Now().UnixNano()
 		var before SAMLMetadata
 		item, err := s.Table.Get(ctx, samlKey(teamID))

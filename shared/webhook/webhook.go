@@ -1,4 +1,4 @@
-// Package webhook tells a team's own servers what happened: it keeps their addresses, the webhook
+// Package webhook notifies a team's own servers of what happened: it keeps their addresses, the webhook
 // endpoints, and delivers events to them by the Standard Webhooks specification.
 //
 // The Write that changes something also stores a pending Notice of it, if an endpoint of the team

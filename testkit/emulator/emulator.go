@@ -76,7 +76,7 @@ func (s *Server) Stop() error {
 
 // Wait waits until the server has ended.
 func (s *Server) Wait() {
-	_ = s.command.Wait() // the signal that ended it is no failure
+	_ = s.command.Wait() // the signal that ended it is not a failure
 }
 
 // FreeAddress returns an address of the loopback interface at which nothing listens at the moment.

@@ -44,7 +44,7 @@ func Start(t testing.TB) (endpoint string) {
 	return endpoint
 }
 
-// Run is Start for a program that is no test.
+// Run is Start for a program that is not a test.
 func Run() (endpoint string, err error) { return start() }
 
 // Config returns the settings of an AWS client that uses endpoint.

@@ -93,7 +93,7 @@ func Start(t testing.TB, clients []Client, users map[string]User) *Provider {
 }
 
 // Visit opens the address to which a program has sent a browser, signs in as the user with the
-// subject, and returns where the provider sends the browser back. A subject that is no user's is
+// subject, and returns where the provider sends the browser back. A subject that is not a user's is
 // refused.
 func (p *Provider) Visit(t testing.TB, address, subject string) *url.URL {
 	t.Helper()

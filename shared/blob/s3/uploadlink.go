@@ -33,7 +33,7 @@ func (s *Store) UploadLink(ctx context.Context, name, contentType string, size i
 	}
 	headers = map[string]string{}
 	for key, values := range signed.SignedHeader {
-		// Every client sends the host and the size by itself, and browsers let no page set them.
+		// Every client sends the host and the size automatically, and browsers let no page set them.
 		if key = http.CanonicalHeaderKey(key); key != "Host" && key != "Content-Length" {
 			headers[key] = values[0]
 		}

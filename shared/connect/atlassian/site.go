@@ -55,7 +55,7 @@ func (s *Site) Note(o *Openings, full bool, opened []string) {
 }
 
 // Open returns the site of a source; its Base has no slash at the end. An account with an email
-// address is one of the Cloud; its token is sent as a password, that of a Data Center by itself.
+// address is one of the Cloud; its token is sent as a password, that of a Data Center as a bearer token.
 // The Cloud redirects downloads to Atlassian's store of files.
 func (c Client) Open(product string, a source.Access) *Site {
 	s := &Site{Cloud: a.Settings.Text(Email) != "", access: a}

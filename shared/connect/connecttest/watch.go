@@ -31,7 +31,7 @@ func (o *Watch) Requests() []string {
 }
 
 // Saw remembers a request, and reports whether the function of Before has replied to its path.
-// The stand-in holds no lock meanwhile that the function may need. number is for Note.
+// The stand-in then holds no lock that the function may need. number is for Note.
 func (o *Watch) Saw(request, path string, w http.ResponseWriter) (number int, answered bool) {
 	o.mu.Lock()
 	before := o.before

@@ -13,7 +13,7 @@ import (
 )
 
 // The texts of reviews are read by GraphQL: REST lists the reviews of one pull request only. Pull requests are listed by their last change,
-// newest first, up to those that have not changed since the last reading. One that changes meanwhile moves to the front, where the
+// newest first, up to those that have not changed since the last reading. One that changes in the meantime moves to the front, where the
 // next reading finds it.
 
 // maxHeld is how many reviews are held before they are stored.

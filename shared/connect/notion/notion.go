@@ -5,7 +5,7 @@
 // sync has read. The times of edits are minutes, and the search lags behind edits. So a
 // sync looks back an hour, and remembers what it has read of that hour. Text is read page
 // by page as Markdown. A daily full scan lists everything that the search returns: it
-// reads pages that were shared since, which is no edit; and what is missing because it
+// reads pages that were shared since, which is not an edit; and what is missing because it
 // is deleted or no longer shared is confirmed one by one.
 package notion
 

@@ -153,7 +153,7 @@ func (a *API) Stream(ctx context.Context, path string) (io.ReadCloser, error) {
 	return reply.Body, nil
 }
 
-// retried calls once until it succeeds, fails for good, or has failed too often. Its
+// retried calls once until it succeeds, fails permanently, or has failed too often. Its
 // errors are *source.SyncError, or ctx's own.
 func (a *API) retried(ctx context.Context, once func(context.Context) (http.Header, error)) (http.Header, error) {
 	for attempt := 1; ; attempt++ {

@@ -15,7 +15,7 @@ const (
 	shortWait    = 20 * time.Second // that a request waits for a rate limit; a sync waits longer
 )
 
-// StatusError is a reply of an API that is no success, or a web page in place of data.
+// StatusError is a reply of an API whose status is not a success, or a web page in place of data.
 type StatusError struct {
 	Status int
 	Header http.Header

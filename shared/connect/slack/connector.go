@@ -89,7 +89,7 @@ type checkpoint struct {
 	Limited bool     `json:"limited,omitempty"` // Slack hides a part of the history
 	Name    string   `json:"name,omitempty"`
 	Private bool     `json:"private"`           // present, so that it replaces what Slack says now
-	Readers uint64   `json:"readers,omitempty"` // hash of who reads a private channel
+	Readers uint64   `json:"readers,omitempty"` // hash of the members of a private channel
 }
 
 // again returns the checkpoint p for reading the list that it is in from the begin: the replies of a thread, or the history.

@@ -64,7 +64,7 @@ func (r *reading) completeFiles(ctx context.Context, messages []Message, page *s
 
 const notReturned = "Slack does not return the file"
 
-// fileInfo returns all that Slack tells of f, which is at uri, or f and why it does not.
+// fileInfo returns all that Slack says of f, which is at uri, or f and the reason why it says nothing.
 func (r *reading) fileInfo(ctx context.Context, uri string, f File) (_ File, why string, err error) {
 	if known, ok := r.files[f.ID]; ok { // the first message of a thread is on each page of it
 		return known, "", nil

@@ -20,7 +20,7 @@ const (
 	shortFor  = 20 * time.Hour      // between the first look that finds a sitemap short and the one that is believed
 	missedFor = 30 * 24 * time.Hour // for which what changed is read again while a sitemap cannot be read
 	lostFor   = 14 * 24 * time.Hour // for which a sitemap of an index is missing before it counts as gone
-	lostLooks = 5                   // that find it missing, at least so many
+	lostLooks = 5                   // that find it missing, at least this many
 	lookEvery = 20 * time.Hour      // between two looks that count
 	maxLost   = 50                  // sitemaps in checkpoint.Lost; of more, later readings note the rest
 )
@@ -118,7 +118,7 @@ func size(urls []string) (bytes int) {
 }
 
 // end returns the checkpoint that the next reading begins with. If many pages failed, it repeats this one. If a sitemap was missed, the next
-// reading begins where this one did, because the pages that only that sitemap names may have changed meanwhile.
+// reading begins where this one did, because the pages that only that sitemap names may have changed in the meantime.
 func (p checkpoint) end() checkpoint {
 	gone := maps.Clone(p.Gone)
 	maps.DeleteFunc(gone, func(_ uint32, at int64) bool { return time.Unix(at, 0).Add(keptGone).Before(p.Begun) })

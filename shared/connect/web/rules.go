@@ -13,7 +13,7 @@ import (
 // rules are those of a robots.txt for Docent (RFC 9309). The zero rules allow everything.
 type rules struct {
 	paths []pathRule
-	delay time.Duration // of a Crawl-delay, which is no part of the RFC
+	delay time.Duration // of a Crawl-delay, which is not part of the RFC
 }
 
 type pathRule struct {

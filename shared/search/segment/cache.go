@@ -19,8 +19,8 @@ const (
 	knownBytes = 72  // for a page of an open segment: where it was kept, also if it is forgotten
 )
 
-// pieceKey names a piece of a file: a page by its number, or one of the pieces below. The name is no handle of the unique package:
-// making one waits until the collection of garbage that is under way ends.
+// pieceKey names a piece of a file: a page by its number, or one of the pieces below. The name is not a handle of the unique package:
+// making one waits until the running collection of garbage ends.
 type pieceKey struct {
 	name string
 	page int64

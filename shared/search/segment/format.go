@@ -67,7 +67,7 @@ func hasVectors(format byte) bool { return format == VectorFormat || format == V
 func hasSets(format byte) bool { return format == SetsFormat || format == VectorSetsFormat }
 
 // The footer: sections, then passages, documents, sum of lengths, CRC-32C of the
-// page sums, CRC-32C of the footer so far, footer size, magic. Its size tells the format.
+// page sums, CRC-32C of the footer so far, footer size, magic. Its size identifies the format.
 const maxFooterBytes = sectionCount*16 + footerEnd
 
 const footerEnd = 4 + 4 + 8 + 4 + 4 + 4 + 4

@@ -101,7 +101,7 @@ func (c *Cache[K, V]) Cost() int64 {
 }
 
 // forgetOne forgets the first entry that was not used since it was passed. After one round it forgets any, so that
-// others who use entries meanwhile cannot keep it going.
+// others who use entries at the same time cannot keep it going.
 func (c *Cache[K, V]) forgetOne() {
 	e := c.next
 	for range len(c.byKey) {

@@ -55,7 +55,7 @@ func (c Caller) who() document.Who { return document.Who{Reader: c.Reader, Sourc
 // mayUse reports whether the key of c may use a source.
 func (c Caller) mayUse(id string) bool { return c.Sources == nil || slices.Contains(c.Sources, id) }
 
-// mayRead reports whether c may read a record, which lies on one of shelves.
+// mayRead reports whether c may read a record, which is on one of shelves.
 func (c Caller) mayRead(e document.Entry, shelves map[string]source.Shelf) bool {
 	return c.mayUse(e.CollectionID) && c.Reader.MayRead(e.Access, shelves[e.CollectionID].DefaultAccess)
 }

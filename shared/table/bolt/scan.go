@@ -12,7 +12,7 @@ import (
 )
 
 // Scan yields the items of a table that have not expired, in the order of partition and sort
-// key. It is for copies of the whole store, and reads a page at a time: a Write meanwhile is
+// key. It is for copies of the whole store, and reads a page at a time: a Write during it is
 // seen only if its key is still to come.
 func (s *Store) Scan(ctx context.Context, tableName string) iter.Seq2[table.Item, error] {
 	return func(yield func(table.Item, error) bool) {

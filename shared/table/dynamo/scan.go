@@ -16,7 +16,7 @@ import (
 const batchWrites = 25
 
 // Scan yields the items of a table that have not expired, in no particular order. It is for
-// copies of the whole store: it reads a page at a time, and sees a Write meanwhile or not. Reads
+// copies of the whole store: it reads a page at a time, and sees a Write during it or not. Reads
 // are consistent.
 func (s *Store) Scan(ctx context.Context, tableName string) iter.Seq2[table.Item, error] {
 	return func(yield func(table.Item, error) bool) {

@@ -19,7 +19,7 @@ type Commit struct {
 	Rewritten bool
 }
 
-// Submodule begins the text of a file that is a submodule: the API tells that it changed, and has no content of it.
+// Submodule begins the text of a file that is a submodule: the API reports that it changed, and has no content of it.
 const Submodule = "Subproject commit "
 
 // SHA returns the id of a commit, a hash of its content.

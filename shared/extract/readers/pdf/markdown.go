@@ -93,7 +93,7 @@ func goesOn(p, next paragraph) bool {
 		math.Abs(p.size-next.size) < 0.1*max(p.size, next.size)
 }
 
-// looks tells headings from text by how they look in the whole file.
+// looks distinguishes headings from text by how they look in the whole file.
 type looks struct {
 	body   float64   // size of the text
 	sizes  []float64 // of headings, largest first

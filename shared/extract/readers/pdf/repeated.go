@@ -48,7 +48,7 @@ type sheet struct {
 
 // dropRepeated removes headers and footers that many pages have. The first page that has one keeps it, except if it is
 // the number of the page only, and so does a page that has nothing else. What is kept of them, and headers that differ but
-// have the number of their page, is marked, because it is no heading of what follows.
+// have the number of their page, is marked, because it is not a heading of what follows.
 func dropRepeated(pages []page) {
 	sheets := make([][]sheet, len(pages))
 	count, numbered := map[edge]int{}, map[numbering]int{}

@@ -228,7 +228,7 @@ func (g *grid) value(d *ooxml.Decoder, c xml.StartElement) (text string, isNumbe
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil {
-		return value, false, nil //nolint:nilerr // a cell that is no number shows what it has
+		return value, false, nil //nolint:nilerr // a cell that is not a number shows its text
 	}
 	return f.number(n, g.is1904), true, nil
 }

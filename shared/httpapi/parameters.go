@@ -15,9 +15,9 @@ import (
 
 // withReadableQuery returns r with a query that every reader reads in the same way, or an error if it cannot be read.
 // url.URL.Query drops a parameter with a wrong percent-encoding or a semicolon, and so a filter; a semicolon is a
-// character like others (RFC 3986 section 3.4).
+// character like others (RFC 3986 section 3.4). A name without "=" has an empty value; huma would read "true".
 func withReadableQuery(r *http.Request) (*http.Request, error) {
-	query := strings.ReplaceAll(r.URL.RawQuery, ";", "%3B")
+	query := withValues(strings.ReplaceAll(r.URL.RawQuery, ";", "%3B"))
 	if _, err := url.ParseQuery(query); err != nil {
 		return r, apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The query of the address is not well-formed: percent-encode the values of its parameters.")
 	}
@@ -28,6 +28,17 @@ func withReadableQuery(r *http.Request) (*http.Request, error) {
 		r.URL = &readable
 	}
 	return r, nil
+}
+
+// withValues returns the query with a "=" after every name that has none.
+func withValues(query string) string {
+	parameters := strings.Split(query, "&")
+	for i, p := range parameters {
+		if p != "" && !strings.Contains(p, "=") {
+			parameters[i] += "="
+		}
+	}
+	return strings.Join(parameters, "&")
 }
 
 // readParameters returns a middleware that prepares the query for huma: integers in every form that

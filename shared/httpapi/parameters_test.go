@@ -48,6 +48,40 @@ func TestAnEmptyValueDropsNoFilter(t *testing.T) {
 	a.refused(call{"GET", "/usage?start=2026-11-20&groupBy=&groupBy=" + marker, acme.pat, nil, nil}, 400, "invalid-request")
 }
 
+// TestANameWithoutAValueIsEmpty: what an empty value means, the name alone means too.
+func TestANameWithoutAValueIsEmpty(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	document := a.putDocument(acme.pat, a.newCollection(acme.pat, "wiki"), "https://wiki.test/a", "A", "text")
+	get := func(path, query string) (int, string) { // not by do: its validator takes no empty value
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1"+path, nil)
+		r.Header.Set("Authorization", "Bearer "+acme.pat)
+		r.Header.Set("X-Request-Id", "same")
+		r.URL.RawQuery = query
+		w := httptest.NewRecorder()
+		a.handler.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	for path, names := range map[string][]string{
+		"/documents":                         {"limit", "after", "before", "collectionId", "limit&after", "unknown&limit"},
+		"/documents/" + document + "/access": {"user"},
+		"/security-events":                   {"limit", "since", "until", "eventType", "order", "format"},
+		"/usage/users":                       {"start"},
+		"/usage/unanswered":                  {"days", "limit"},
+	} {
+		for _, name := range names {
+			status, body := get(path, name)
+			if wantStatus, want := get(path, strings.ReplaceAll(name, "&", "=&")+"="); status != wantStatus || body != want {
+				t.Errorf("%s?%s: %d %s, with =: %d %s", path, name, status, body, wantStatus, want)
+			}
+		}
+	}
+	if status, body := get("/documents", "collectionId"); status != 200 || !strings.Contains(body, document) {
+		t.Errorf("all documents: %d %s", status, body)
+	}
+}
+
 // TestAQueryThatCannotBeReadIsRefused: a filter with a wrong percent-encoding, or with a semicolon, was dropped, and
 // everything was found.
 func TestAQueryThatCannotBeReadIsRefused(t *testing.T) {

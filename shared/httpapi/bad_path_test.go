@@ -13,6 +13,7 @@ func TestPathsThatAreNone(t *testing.T) {
 	for _, path := range []string{
 		"/", "/" + marker, "/collections/", "/collections/" + wiki + "/", "/collections/" + wiki + "/" + marker, "//collections",
 		"/collections//" + wiki, "/collections/../collections", "/collections/./" + wiki, "/collections/%2e%2e/collections",
+		"/webhooks/github/%2e%2e", "/webhooks/slack/%2e", "/sso/%2e%2e", "/oauth/%2e%2e/token",
 		"/collections/" + wiki + "%2f", "/collections/%2f" + wiki, "/collections/x%2f..%2f" + wiki, "/collections%2f" + wiki,
 		"/Collections", "/collections%20", "/collections%00", "/documents/", "/answers/", "/answers/" + unknownID + "/x",
 		"/openapi.json", "/openapi.yaml", "/docs", "/schemas/Collection.json", "/v1/collections", "/" + strings.Repeat("x", 5000),

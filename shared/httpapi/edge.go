@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"path"
 	"regexp"
 	"runtime/debug"
 	"strings"
@@ -44,7 +43,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		defer func() { s.finish(reply, recover()) }()
 		if err := checkHeaders(r.Header); err != nil {
 			writeError(reply, r, err)
-		} else if _, pattern := operations.Handler(r); s.needsNoKey(operations, r, pattern) {
+		} else if pattern := operations.pattern(r); s.needsNoKey(operations, r, pattern) {
 			s.serveWithoutKey(operations, reply, pattern)
 		} else {
 			s.serveWithKey(operations, reply, pattern, notes)
@@ -73,7 +72,7 @@ func (s Services) finish(reply *reply, panicked any) {
 // needsNoKey reports whether r is served without a key: by an operation that needs none, as a preflight, or to say that its method is
 // wrong where no key makes it right.
 func (s Services) needsNoKey(operations *mux, r *http.Request, pattern string) bool {
-	if r.URL.Path != path.Clean(r.URL.Path) {
+	if !isClean(r.URL.Path) {
 		return false
 	}
 	return isSigned(pattern) || isOpen(pattern) || s.isPreflight(r) || pattern == "" && operations.allOpen(r)

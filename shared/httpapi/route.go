@@ -23,7 +23,7 @@ func (s Services) route(operations *mux, w http.ResponseWriter, r *http.Request)
 		operations.scim(w, r)
 		return
 	}
-	if p := r.URL.Path; p == "" || p[0] != '/' || p != path.Clean(p) {
+	if !isClean(r.URL.Path) {
 		writeError(w, r, unknownPath(r.URL.Path))
 		return
 	}
@@ -86,6 +86,19 @@ func writeOutside(w http.ResponseWriter, r *http.Request, err error) {
 	writeError(reply, r, err)
 	reply.send()
 }
+
+// pattern returns that of the operation of r, empty if there is none. A ServeMux has one for an unclean path too, to
+// which it would redirect. SCIM takes some of those.
+func (m *mux) pattern(r *http.Request) string {
+	if !isClean(r.URL.Path) && !isSCIM(r.URL.Path) {
+		return ""
+	}
+	_, pattern := m.Handler(r)
+	return pattern
+}
+
+// isClean reports whether p may be the path of an operation.
+func isClean(p string) bool { return strings.HasPrefix(p, "/") && p == path.Clean(p) }
 
 // allowed lists the methods of r's path, empty when the path is unknown.
 func (m *mux) allowed(r *http.Request) string {

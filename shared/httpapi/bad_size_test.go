@@ -1,13 +1,17 @@
 package httpapi_test
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
 	"fmt"
 	"io"
+	"net"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/httpapi"
 )
@@ -143,4 +147,41 @@ func TestAnnouncedLengths(t *testing.T) {
 		t.Errorf("read %d bytes of a body without end", endless.read)
 	}
 	a.stream(acme.key, -1, io.MultiReader(strings.NewReader(`{"question":`), broken{})).wantCode(t, 400, "invalid-request")
+}
+
+// TestAClientThatWaitsWithTheBodyIsRefusedAtOnce: a 100 Continue would ask it to send what is refused.
+func TestAClientThatWaitsWithTheBodyIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	server := httptest.NewServer(a.handler)
+	t.Cleanup(server.Close)
+	for _, c := range []struct {
+		request, media string
+		length, status int
+	}{
+		{"PUT /v1/documents", "application/json", httpapi.MaxBody + 1, 413},
+		{"PUT /v1/documents", "text/plain", 2, 415},
+		{"PUT /v1/team/saml-metadata", "application/xml", 1<<20 + 1, 413},
+		{"POST /v1/scim/v2/Users", "application/scim+json", httpapi.MaxBody + 1, 403},
+		{"PUT /v1/documents", "application/json", 2, 100},
+	} {
+		t.Run(fmt.Sprint(c.request, " ", c.media, " ", c.length), func(t *testing.T) {
+			t.Parallel()
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n",
+				c.request, acme.pat, c.media, c.length)
+			line, err := bufio.NewReader(conn).ReadString('\n')
+			if want := fmt.Sprintf("HTTP/1.1 %d ", c.status); err != nil || !strings.HasPrefix(line, want) {
+				t.Errorf("%q, %v", line, err)
+			}
+		})
+	}
 }

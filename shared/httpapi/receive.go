@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"docent/shared/apierr"
@@ -20,6 +21,7 @@ type intake struct {
 	first   *memory.Lease
 	large   *memory.Lease
 	length  int64     // as announced; -1: unknown
+	waits   bool      // the client sends the body after a 100 Continue, which the first read sends
 	checks  io.Writer // every byte is also written to it; its first error ends the reading; nil: nothing is
 	read    int64
 }
@@ -28,7 +30,8 @@ type intake struct {
 func newIntake(w http.ResponseWriter, r *http.Request, a *account) *intake {
 	set := http.NewResponseController(w).SetReadDeadline
 	return &intake{from: pacedReader{r.Body, newPace(time.Now, set)}, account: a,
-		first: a.first(), large: a.large(), length: r.ContentLength}
+		first: a.first(), large: a.large(), length: r.ContentLength,
+		waits: strings.EqualFold(strings.TrimSpace(r.Header.Get("Expect")), "100-continue")}
 }
 
 func (in *intake) end() {
@@ -121,7 +124,11 @@ func (in *intake) refusal(err error) error {
 }
 
 // discard reads the rest of a refused body, because a client that is disconnected while it
-// sends gets an error of the connection instead of the reply.
+// sends gets an error of the connection instead of the reply. One that waits with the body gets the reply in place of
+// a 100 Continue (RFC 9110 section 10.1.1).
 func (in *intake) discard() {
+	if in.waits && in.read == 0 {
+		return
+	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(discardReader{in.from}, MaxBody-in.read))
 }

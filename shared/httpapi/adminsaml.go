@@ -63,7 +63,7 @@ func (h *administration) getSAML(ctx context.Context, in *struct {
 	}
 	var text []byte
 	media := "application/json"
-	if strings.Contains(strings.ToLower(in.Accept), samlType) {
+	if names(in.Accept, samlType) {
 		media = samlType
 		text, err = h.Teams.SAMLText(ctx, p.TeamID)
 	} else {

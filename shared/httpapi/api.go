@@ -213,9 +213,9 @@ func config() huma.Config {
 		if op.Method == http.MethodPatch {
 			op.RequestBody.Content["application/merge-patch+json"] = op.RequestBody.Content["application/json"]
 		}
-		for status, response := range op.Responses {
-			if problem := response.Content["application/json"]; status >= "400" && problem != nil {
-				response.Content["application/problem+json"] = problem
+		for _, response := range op.Responses {
+			if problem := response.Content[problemType]; problem != nil && response.Content["application/json"] == nil {
+				response.Content["application/json"] = problem
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 )
 
@@ -68,4 +69,45 @@ func TestBodiesOfOtherMethodsAreIgnored(t *testing.T) {
 	header := map[string]string{"Content-Type": "text/plain", "Content-Encoding": "br"}
 	a.do(call{"GET", "/collections", acme.key, "\xff", header}).want(t, 200)
 	a.do(call{"DELETE", "/collections/" + unknownID, acme.key, "\xff", header}).want(t, 204)
+}
+
+// TestOnlyProblemsHaveTheTypeOfProblems, and only where Accept names it with a weight. Errors of SCIM and of OAuth have forms of their own.
+func TestOnlyProblemsHaveTheTypeOfProblems(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	a.do(call{"PUT", "/team/saml-metadata", acme.pat, samlText, map[string]string{"Content-Type": "application/samlmetadata+xml"}}).want(t, 200)
+	collection := call{"GET", "/collections/" + unknownID, acme.key, nil, nil}
+	user := call{"GET", "/scim/v2/Users/" + unknownID, acme.scim, nil, nil}
+	token := call{"POST", "/oauth/token", "", "grant_type=x", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}
+	for _, test := range []struct {
+		call
+		accept, want string
+	}{
+		{collection, "application/problem+json", "application/problem+json"},
+		{collection, "Application/Problem+JSON", "application/problem+json"},
+		{collection, "text/html, application/problem+json;q=0.1", "application/problem+json"},
+		{collection, "application/problem+json;q=0, application/json", "application/json"},
+		{collection, "application/problem+json2", "application/json"},
+		{collection, `text/html;a=", application/problem+json, "`, "application/json"},
+		{collection, "application/problem+json;q=x", "application/problem+json"},
+		{collection, "application/*, */*", "application/json"},
+		{user, "application/json, application/problem+json", "application/json"},
+		{user, "application/scim+json, application/problem+json", "application/scim+json"},
+		{token, "application/json, application/problem+json", "application/json"},
+	} {
+		c := test.call
+		c.header = maps.Clone(c.header)
+		if c.header == nil {
+			c.header = map[string]string{}
+		}
+		c.header["Accept"] = test.accept
+		if reply := a.raw(c); reply.StatusCode < 400 || reply.Header.Get("Content-Type") != test.want {
+			t.Errorf("%s with Accept %q: %d %s, want %s", c.path, test.accept, reply.StatusCode, reply.Header.Get("Content-Type"), test.want)
+		}
+	}
+	saml := call{"GET", "/team/saml-metadata", acme.pat, nil, map[string]string{"Accept": "application/samlmetadata+xml;q=0, application/json"}}
+	if got := a.do(saml).want(t, 200).Header.Get("Content-Type"); got != "application/json" {
+		t.Errorf("metadata with weight 0: %s", got)
+	}
 }

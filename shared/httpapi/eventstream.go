@@ -6,10 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -40,15 +37,7 @@ func wantsEvents(ctx context.Context) bool {
 	if reply == nil || reply.r.Method == http.MethodHead || reply.request.route == http.MethodPost+" "+mcpPath {
 		return false
 	}
-	for name := range strings.SplitSeq(reply.r.Header.Get("Accept"), ",") {
-		media, params, err := mime.ParseMediaType(name)
-		if err != nil || media != eventsType {
-			continue
-		}
-		weight, err := strconv.ParseFloat(params["q"], 64)
-		return err != nil || weight > 0
-	}
-	return false
+	return names(reply.r.Header.Get("Accept"), eventsType)
 }
 
 // eventStream is a reply of server-sent events, as the HTML standard defines them in section

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"iter"
+	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"docent/shared/apierr"
@@ -39,4 +41,16 @@ func listed(field string) iter.Seq[string] {
 		escaped = inside && !escaped && r == '\\'
 		return !inside && r == ','
 	})
+}
+
+// names reports whether accept, the header Accept, names a media type itself, with a weight above 0 (RFC 9110 section 12.5.1).
+func names(accept, media string) bool {
+	for entry := range listed(accept) {
+		given, params, _ := mime.ParseMediaType(entry) // of one with a bad parameter, it returns the type
+		if given == media {
+			weight, err := strconv.ParseFloat(params["q"], 64)
+			return err != nil || weight > 0
+		}
+	}
+	return false
 }

@@ -53,7 +53,7 @@ func (*tools) responses(api huma.API, object *huma.Schema) map[string]*huma.Resp
 			schema = either
 		}
 		responses[fmt.Sprint(status)] = &huma.Response{Description: http.StatusText(status),
-			Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
+			Content: map[string]*huma.MediaType{"application/json": {Schema: schema}, problemType: {Schema: refused}}}
 	}
 	return responses
 }

@@ -47,7 +47,6 @@ func shareErrors(doc *huma.OpenAPI) {
 			}
 			response := op.Responses[code]
 			if media := response.Content["application/json"]; media != nil && media.Schema.Ref == schemaPrefix+"OAuthError" {
-				delete(response.Content, "application/problem+json")
 				name = "OAuth" + name
 			}
 			if media := response.Content["application/json"]; media != nil && isOfTools(media.Schema) {

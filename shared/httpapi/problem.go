@@ -21,6 +21,8 @@ import (
 	"docent/shared/table"
 )
 
+const problemType = "application/problem+json"
+
 // problem is the body of every error: an RFC 9457 problem object that always
 // carries the integer status.
 type problem struct {
@@ -185,7 +187,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	for name, values := range p.headers {
 		w.Header()[name] = values
 	}
-	w.Header().Set("Content-Type", p.ContentType("application/json"))
+	w.Header().Set("Content-Type", problemType)
 	w.WriteHeader(p.Status)
 	var whole any = p
 	if r.Method == http.MethodPost && r.URL.Path == mcpPath {
@@ -198,9 +200,9 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	_, _ = w.Write(append(body, '\n')) // with a line break like huma's bodies; the client may be gone
 }
 
-// ContentType returns application/json; the edge changes it to application/problem+json
-// if Accept names that.
-func (p *problem) ContentType(string) string { return "application/json" }
+// ContentType returns application/problem+json; the edge changes it to application/json
+// unless Accept names it.
+func (p *problem) ContentType(string) string { return problemType }
 
 // huma keeps its settings and the constructors of its own errors in package
 // variables. They are set once, before any operation is registered.

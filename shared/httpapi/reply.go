@@ -91,8 +91,8 @@ func (w *reply) WriteHeader(status int) {
 		}
 	}
 	w.empty = w.r.Method == http.MethodHead || status == http.StatusNoContent || status == http.StatusNotModified
-	if h.Get("Content-Type") == "application/json" && status >= 400 && strings.Contains(w.r.Header.Get("Accept"), "application/problem+json") {
-		h.Set("Content-Type", "application/problem+json")
+	if h.Get("Content-Type") == problemType && !names(w.r.Header.Get("Accept"), problemType) {
+		h.Set("Content-Type", "application/json")
 	}
 	h.Set("X-Request-Id", w.request.id)
 	Protect(h)

@@ -41,9 +41,15 @@ type selection struct {
 	parsed  *protocol.Filter // nil: everything
 	matches protocol.Matcher
 	order   protocol.Order
-	needs   memberNeeds       // the members to read
+	needs   memberNeeds       // the members of groups, or the groups of users, to read
 	all     protocol.Compiler // the other attributes to read
+
+	narrowed bool
+	ids      []string // if narrowed: those of all resources that may match, in order
 }
+
+// relatives are the lists of related resources, which are stored apart.
+var relatives = map[*protocol.ResourceType]string{protocol.UserType: "groups", protocol.GroupType: "members"}
 
 func newSelection(t *protocol.ResourceType, q query, root bool) (selection, error) {
 	sel := selection{t: t, matches: func(map[string]any) bool { return true }}
@@ -56,12 +62,14 @@ func newSelection(t *protocol.ResourceType, q query, root bool) (selection, erro
 		if sel.matches, err = sel.all.Compile(sel.parsed); err != nil {
 			return sel, err
 		}
-		sel.needs.filter(sel.parsed)
+		sel.needs.filter(sel.parsed, relatives[t])
+		slices.Sort(sel.needs.ids)
+		sel.needs.ids = slices.Compact(sel.needs.ids)
 	}
 	if sel.order, err = protocol.ParseOrder(&sel.all, q.sortBy, q.sortOrder); err != nil {
 		return sel, err
 	}
-	if sel.order.By("members") {
+	if sel.order.By(relatives[t]) {
 		sel.needs.all = true
 	}
 	return sel, nil
@@ -105,8 +113,10 @@ func (s *Service) selectPage(ctx context.Context, teamID string, q query, root b
 		if err != nil {
 			return nil, 0, "", err
 		}
-		_, narrowed := indexed(t, sel.parsed)
-		selections[i], by, whole = sel, sel.order, whole || !narrowed
+		if err := s.narrow(ctx, teamID, &sel); err != nil {
+			return nil, 0, "", err
+		}
+		selections[i], by, whole = sel, sel.order, whole || !sel.narrowed
 	}
 	if whole {
 		leave, err := s.listTurns.acquire(ctx, teamID, wholeListsOfTeam)
@@ -174,7 +184,7 @@ func (sel selection) addMatch(found []match, resource map[string]any, keep bool)
 	}
 	m := match{SortKey: sel.order.Key(resource), t: sel.t}
 	if keep {
-		delete(resource, "members")
+		delete(resource, relatives[sel.t]) // not all of them may have been read
 		m.read = resource
 	}
 	return append(found, m)
@@ -187,22 +197,22 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 	if sel.order.ByUserName() && (sel.parsed == nil || isActive(sel.t, sel.parsed)) {
 		return s.selectedByName(ctx, teamID, sel)
 	}
-	best, narrowed := indexed(sel.t, sel.parsed)
-	if !narrowed {
+	if !sel.narrowed {
 		return s.scannedUsers(ctx, teamID, sel)
 	}
-	ids, err := s.lookUp(ctx, teamID, sel.t, best)
+	few, err := s.relationsOfFew(ctx, teamID, sel)
 	if err != nil {
 		return nil, err
 	}
 	var found []match
-	for _, part := range batches(ids, readAtOnce) {
-		resources, err := s.userResources(ctx, teamID, part, wanted{sel.all.ReadsGroups, sel.all.ReadsManagers}, false)
+	for _, part := range batches(sel.ids, readAtOnce) {
+		resources, err := s.userResources(ctx, teamID, part, wanted{sel.all.ReadsGroups && sel.needs.all, sel.all.ReadsManagers}, false)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range resources {
-			found = sel.addMatch(found, r, len(ids) <= maxCount)
+			few.addTo(s, r)
+			found = sel.addMatch(found, r, len(sel.ids) <= maxCount)
 		}
 	}
 	return found, nil
@@ -252,7 +262,11 @@ func (s *Service) selectedByName(ctx context.Context, teamID string, sel selecti
 
 // scannedUsers selects users by reading all. It decodes only what the query reads.
 func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection) ([]match, error) {
-	more, err := s.relationsOfAll(ctx, teamID, wanted{sel.all.ReadsGroups, sel.all.ReadsManagers})
+	more, err := s.relationsOfAll(ctx, teamID, wanted{sel.all.ReadsGroups && sel.needs.all, sel.all.ReadsManagers})
+	if err != nil {
+		return nil, err
+	}
+	few, err := s.relationsOfFew(ctx, teamID, sel)
 	if err != nil {
 		return nil, err
 	}
@@ -262,6 +276,7 @@ func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection
 			return match{}, false, err
 		}
 		more.addTo(s, resource)
+		few.addTo(s, resource)
 		if !sel.matches(resource) {
 			return match{}, false, nil
 		}
@@ -270,25 +285,26 @@ func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection
 }
 
 func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selection) ([]match, error) {
-	best, narrowed := indexed(sel.t, sel.parsed)
-	var ids []string
 	var groups []group
 	var err error
-	if narrowed {
-		if ids, err = s.lookUp(ctx, teamID, sel.t, best); err != nil {
-			return nil, err
-		}
-		byID, err := s.groups(ctx, teamID, ids)
+	if sel.narrowed {
+		byID, err := s.groups(ctx, teamID, sel.ids)
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range ids {
+		for _, id := range sel.ids {
 			if g, ok := byID[id]; ok {
 				groups = append(groups, g)
 			}
 		}
 	} else if groups, err = s.allGroups(ctx, teamID); err != nil {
 		return nil, err
+	}
+	var among map[string][]member // of many groups; nil: they are read group by group
+	if len(groups) > 1 && !sel.needs.all && len(sel.needs.ids) > 0 {
+		if among, err = s.membersByGroup(ctx, teamID, sel.needs.ids); err != nil {
+			return nil, err
+		}
 	}
 	var found []match
 	for _, g := range groups {
@@ -298,15 +314,33 @@ func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selecti
 			if g, members, err = s.groupWithMembers(ctx, teamID, g.ID); isMissing(err) {
 				continue
 			}
+		case among != nil:
+			members = slices.DeleteFunc(among[g.ID], func(m member) bool { return !g.isMember(m.mark) })
 		case len(sel.needs.ids) > 0:
 			members, err = s.currentMembersAmong(ctx, teamID, g, sel.needs.ids)
 		}
 		if err != nil {
 			return nil, err
 		}
-		found = sel.addMatch(found, s.groupResource(g, members), narrowed && len(ids) <= maxCount)
+		found = sel.addMatch(found, s.groupResource(g, members), sel.narrowed && len(sel.ids) <= maxCount)
 	}
 	return found, nil
+}
+
+// membersByGroup returns those of the users that may be members of groups, by group and without their display. It reads what these
+// users are members of, which is less than to look for each of them in each group.
+func (s *Service) membersByGroup(ctx context.Context, teamID string, userIDs []string) (map[string][]member, error) {
+	memberships, err := s.membershipsByUser(ctx, teamID, slices.DeleteFunc(slices.Clone(userIDs), func(id string) bool { return !team.IsID(id) }), false)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]member{}
+	for userID, list := range memberships {
+		for _, m := range list {
+			out[m.groupID] = append(out[m.groupID], member{userID: userID, mark: m.mark})
+		}
+	}
+	return out, nil
 }
 
 // currentMembersAmong returns those of the users that are members of g.

@@ -6,8 +6,8 @@ import (
 	"docent/shared/scim/protocol"
 )
 
-// memberNeeds says which members of a group a change or a filter reads: all, or those with the
-// ids.
+// memberNeeds says which members of a group a change or a filter reads, or which groups of a user a
+// filter reads: all, or those with the ids.
 type memberNeeds struct {
 	all bool
 	ids []string
@@ -75,18 +75,18 @@ func (n *memberNeeds) inside(f *protocol.Filter) {
 	}
 }
 
-// filter adds the members that a filter of groups reads.
-func (n *memberNeeds) filter(f *protocol.Filter) {
+// filter adds the elements that a filter reads of a list: of the members of groups, or the groups of users.
+func (n *memberNeeds) filter(f *protocol.Filter, list string) {
 	switch f.Op {
 	case protocol.OpAnd, protocol.OpOr:
-		n.filter(f.Left)
-		n.filter(f.Right)
+		n.filter(f.Left, list)
+		n.filter(f.Right, list)
 		return
 	case protocol.OpNot:
-		n.filter(f.Left)
+		n.filter(f.Left, list)
 		return
 	}
-	if !strings.EqualFold(f.Path.Attr, "members") {
+	if !strings.EqualFold(f.Path.Attr, list) {
 		return
 	}
 	value := f.Path.Sub == "" || strings.EqualFold(f.Path.Sub, "value")

@@ -19,6 +19,8 @@ type relations struct {
 	memberships map[string][]membership // by user
 	groups      map[string]group
 	managers    map[string]string // displayName by user id
+
+	shown map[string]map[string]any // the groups as elements of users, which share them
 }
 
 // wanted are the relations that a reply shows or a filter compares; no others are read.
@@ -30,7 +32,7 @@ func (r relations) addTo(s *Service, resource map[string]any) {
 	var list []any
 	for _, membership := range r.memberships[id] {
 		if g, ok := r.groups[membership.groupID]; ok && g.isMember(membership.mark) {
-			list = append(list, map[string]any{"value": g.ID, "display": g.name(), "type": "direct", "$ref": s.location(protocol.GroupType, g.ID)})
+			list = append(list, r.shown[g.ID])
 		}
 	}
 	if list != nil {
@@ -42,6 +44,45 @@ func (r relations) addTo(s *Service, resource map[string]any) {
 		manager["displayName"] = name
 		manager["$ref"] = s.location(protocol.UserType, textOf(manager, "value"))
 	}
+}
+
+// relationsOfFew reads the memberships in the groups that a filter names, if it reads no others.
+func (s *Service) relationsOfFew(ctx context.Context, teamID string, sel selection) (relations, error) {
+	var r relations
+	if !sel.all.ReadsGroups || sel.needs.all {
+		return r, nil
+	}
+	r.memberships, r.groups = map[string][]membership{}, map[string]group{}
+	var mu sync.Mutex
+	work, workCtx := errgroup.WithContext(ctx)
+	work.SetLimit(parallel)
+	for _, id := range sel.needs.ids {
+		work.Go(func() error {
+			g, members, err := s.groupWithMembers(workCtx, teamID, id)
+			if isMissing(err) {
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			r.groups[id] = g
+			for _, m := range members {
+				r.memberships[m.userID] = append(r.memberships[m.userID], membership{id, m.mark})
+			}
+			return err
+		})
+	}
+	err := work.Wait()
+	r.shown = s.shownGroups(r.groups)
+	return r, err
+}
+
+// shownGroups returns groups as elements of users.
+func (s *Service) shownGroups(groups map[string]group) map[string]map[string]any {
+	shown := make(map[string]map[string]any, len(groups))
+	for id, g := range groups {
+		shown[id] = map[string]any{"value": id, "display": g.name(), "type": "direct", "$ref": s.location(protocol.GroupType, id)}
+	}
+	return shown
 }
 
 // relationsOfAll reads the relations of all users of the team.
@@ -60,6 +101,7 @@ func (s *Service) relationsOfAll(ctx context.Context, teamID string, want wanted
 		for _, g := range all {
 			m.groups[g.ID] = g
 		}
+		m.shown = s.shownGroups(m.groups)
 	}
 	if want.managers {
 		type named struct{ id, name string }
@@ -89,6 +131,7 @@ func (s *Service) addRelations(ctx context.Context, teamID string, resources []m
 	if want.groups {
 		work.Go(func() (err error) {
 			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, ids, false)
+			m.shown = s.shownGroups(m.groups)
 			return err
 		})
 	}
@@ -127,9 +170,8 @@ func (s *Service) managersOf(ctx context.Context, teamID string, users []map[str
 // membershipReads limits the parallel reads of memberships, each of one user.
 const membershipReads = 50
 
-// membershipsOf reads the memberships of users and their groups: as one range of ids if ids are
-// contiguous, otherwise user by user.
-func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string, contiguous bool) (map[string][]membership, map[string]group, error) {
+// membershipsByUser reads the memberships of users: as one range of ids if ids are contiguous, otherwise user by user.
+func (s *Service) membershipsByUser(ctx context.Context, teamID string, ids []string, contiguous bool) (map[string][]membership, error) {
 	var queries []table.Query
 	if contiguous && len(ids) > 1 {
 		queries = append(queries, table.Query{From: slices.Min(ids) + "/", To: slices.Max(ids) + "0"}) // "0" follows "/"
@@ -147,15 +189,19 @@ func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string
 			found, err := s.memberships(workCtx, teamID, q)
 			mu.Lock()
 			defer mu.Unlock()
-			for _, id := range ids {
-				if list, ok := found[id]; ok {
-					out[id] = list
-				}
+			for userID, list := range found {
+				out[userID] = list
 			}
 			return err
 		})
 	}
-	if err := work.Wait(); err != nil {
+	return out, work.Wait()
+}
+
+// membershipsOf reads the memberships of users and their groups.
+func (s *Service) membershipsOf(ctx context.Context, teamID string, ids []string, contiguous bool) (map[string][]membership, map[string]group, error) {
+	out, err := s.membershipsByUser(ctx, teamID, ids, contiguous)
+	if err != nil {
 		return nil, nil, err
 	}
 	var groupIDs []string
@@ -182,6 +228,7 @@ func (s *Service) userResources(ctx context.Context, teamID string, ids []string
 	if want.groups {
 		work.Go(func() (err error) {
 			m.memberships, m.groups, err = s.membershipsOf(workCtx, teamID, ids, contiguous)
+			m.shown = s.shownGroups(m.groups)
 			return err
 		})
 	}

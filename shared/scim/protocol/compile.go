@@ -129,7 +129,7 @@ func (c *Compiler) selector(p Path) (selector, error) {
 	c.Reads.add(at)
 	if at.Attr != nil {
 		c.ReadsGroups = c.ReadsGroups || at.Ext == "" && at.Attr.Name == "groups"
-		c.ReadsManagers = c.ReadsManagers || at.Attr.Name == "manager"
+		c.ReadsManagers = c.ReadsManagers || at.Attr.Name == "manager" && at.Sub != nil && at.Sub.Name != "value"
 	}
 	if p.In == nil {
 		return s, nil

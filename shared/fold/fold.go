@@ -57,5 +57,10 @@ func Forms(text string) []string {
 }
 
 func isASCII(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0
+	for i := range len(text) { // a filter asks this of each value
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }

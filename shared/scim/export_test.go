@@ -5,6 +5,9 @@ import "time"
 // SetChangeTime sets how long a change is retried after conflicts.
 func (s *Service) SetChangeTime(d time.Duration) { s.changeTime = d }
 
+// SetMaxCompared sets how many comparisons a list may take.
+func (s *Service) SetMaxCompared(n int64) { s.maxCompared = n }
+
 // WaitingChanges returns the number of resources that are being changed.
 func (s *Service) WaitingChanges() int { return s.changeTurns.keys() }
 

@@ -1,9 +1,11 @@
 package scim
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -44,6 +46,8 @@ type selection struct {
 	needs   memberNeeds       // the members of groups, or the groups of users, to read
 	all     protocol.Compiler // the other attributes to read
 
+	left *atomic.Int64 // of maxCompared
+
 	narrowed bool
 	ids      []string // if narrowed: those of all resources that may match, in order
 }
@@ -51,8 +55,10 @@ type selection struct {
 // relatives are the lists of related resources, which are stored apart.
 var relatives = map[*protocol.ResourceType]string{protocol.UserType: "groups", protocol.GroupType: "members"}
 
-func newSelection(t *protocol.ResourceType, q query, root bool) (selection, error) {
+func (s *Service) newSelection(t *protocol.ResourceType, q query, root bool) (selection, error) {
 	sel := selection{t: t, matches: func(map[string]any) bool { return true }}
+	sel.left = new(atomic.Int64)
+	sel.left.Store(cmp.Or(s.maxCompared, maxCompared))
 	sel.all = protocol.Compiler{Type: t, Root: root}
 	var err error
 	if q.filter != "" {
@@ -109,7 +115,7 @@ func (s *Service) selectPage(ctx context.Context, teamID string, q query, root b
 	var whole bool
 	selections := make([]selection, len(types))
 	for i, t := range types {
-		sel, err := newSelection(t, q, root)
+		sel, err := s.newSelection(t, q, root)
 		if err != nil {
 			return nil, 0, "", err
 		}
@@ -177,17 +183,29 @@ func (s *Service) selected(ctx context.Context, teamID string, sel selection) ([
 	return s.selectedUsers(ctx, teamID, sel)
 }
 
+// maxCompared limits the comparisons of one list: a filter of one comparison for each of 270,000 memberships, or of 8 KiB for each of
+// 20,000 users, is far below it, and one of 8 KiB for each membership would take seconds.
+const maxCompared = 10_000_000
+
+// holds reports whether a resource is selected. A filter that has compared too much is tooMany.
+func (sel selection) holds(resource map[string]any) (bool, error) {
+	if sel.left.Add(-int64(sel.all.Comparisons(resource))) < 0 {
+		return false, protocol.Bad(protocol.TooMany, "The filter compares too much in this team. Send a shorter one, or one that compares a user name, an id or the like by eq.")
+	}
+	return sel.matches(resource), nil
+}
+
 // addMatch adds the resource to found if it is selected. keep: what was read of it is kept.
-func (sel selection) addMatch(found []match, resource map[string]any, keep bool) []match {
-	if !sel.matches(resource) {
-		return found
+func (sel selection) addMatch(found []match, resource map[string]any, keep bool) ([]match, error) {
+	if holds, err := sel.holds(resource); err != nil || !holds {
+		return found, err
 	}
 	m := match{SortKey: sel.order.Key(resource), t: sel.t}
 	if keep {
 		delete(resource, relatives[sel.t]) // not all of them may have been read
 		m.read = resource
 	}
-	return append(found, m)
+	return append(found, m), nil
 }
 
 // readAtOnce limits the users in memory at a time that an index has found.
@@ -212,7 +230,9 @@ func (s *Service) selectedUsers(ctx context.Context, teamID string, sel selectio
 		}
 		for _, r := range resources {
 			few.addTo(s, r)
-			found = sel.addMatch(found, r, len(sel.ids) <= maxCount)
+			if found, err = sel.addMatch(found, r, len(sel.ids) <= maxCount); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return found, nil
@@ -277,8 +297,8 @@ func (s *Service) scannedUsers(ctx context.Context, teamID string, sel selection
 		}
 		more.addTo(s, resource)
 		few.addTo(s, resource)
-		if !sel.matches(resource) {
-			return match{}, false, nil
+		if holds, err := sel.holds(resource); err != nil || !holds {
+			return match{}, false, err
 		}
 		return match{SortKey: sel.order.Key(resource), t: sel.t}, true, nil
 	})
@@ -322,7 +342,9 @@ func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selecti
 		if err != nil {
 			return nil, err
 		}
-		found = sel.addMatch(found, s.groupResource(g, members), sel.narrowed && len(sel.ids) <= maxCount)
+		if found, err = sel.addMatch(found, s.groupResource(g, members), sel.narrowed && len(sel.ids) <= maxCount); err != nil {
+			return nil, err
+		}
 	}
 	return found, nil
 }

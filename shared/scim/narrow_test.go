@@ -138,3 +138,30 @@ func TestManyComparedMembersAreReadByUser(t *testing.T) {
 		t.Errorf("%+v for 40 users in 40 groups", got)
 	}
 }
+
+// TestAFilterThatComparesTooMuchIsRefused: what a filter compares is bounded over all resources and their elements, whichever of its
+// parts are true.
+func TestAFilterThatComparesTooMuchIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	ids := s.people(9) // ten users with the first admin
+	s.group("one", ids...)
+	s.group("two", ids...)
+	for path, compared := range map[string]int64{
+		`/Users?filter=userName co "x"`:                                           10,
+		`/Users?filter=userName co "p" or userName co "x"`:                        20,
+		`/Users?filter=groups.display co "x"`:                                     19, // nine users in two groups, one in none
+		`/Users?filter=groups[type co "x" or not (display eq "y")]`:               57,
+		`/Users?filter=not (groups.display co "x") and userName pr`:               29,
+		`/Users?filter=userName co "x"&sortBy=userName`:                           20,
+		`/Groups?filter=members.display co "x" or members co "y"`:                 36,
+		`/Groups?filter=members[display co "x"] or displayName sw "t"`:            38,
+		`/Groups?filter=displayName eq "one" and members.type eq "User"`:          10, // one group, by its name
+		`/Users?filter=groups.display co "x" and ` + enterprise + `:department pr`: 29,
+	} {
+		s.SetMaxCompared(compared)
+		s.must(200, "GET", path, "")
+		s.SetMaxCompared(compared - 1)
+		s.must(400, "GET", path, "").refuses(t, 400, "tooMany")
+	}
+}

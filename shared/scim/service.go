@@ -31,6 +31,7 @@ type Service struct {
 	changeTurns turns         // changes, by resource
 	listTurns   turns         // lists of everything, by team and in all
 	changeTime  time.Duration // 0: the constant; tests shorten it
+	maxCompared int64         // 0: the constant; tests lower it
 }
 
 // location returns the absolute URL of a resource.

@@ -16,6 +16,20 @@ type Compiler struct {
 	Reads AttributeSet
 	// ReadsGroups and ReadsManagers: the filters read attributes that are stored elsewhere.
 	ReadsGroups, ReadsManagers bool
+	compared                   map[AttributeRef]int // how often a filter compares each value of an attribute
+	inside                     int                  // in brackets: how often it compares each element
+}
+
+// Comparisons returns how often the filters compare a value of an object, if they do not end early.
+func (c *Compiler) Comparisons(o map[string]any) (n int) {
+	for at, times := range c.compared {
+		values, many := at.get(o).([]any)
+		if !many {
+			n += times
+		}
+		n += times * len(values)
+	}
+	return n
 }
 
 // AttributeSet is a set of names of core attributes and URNs of extensions.
@@ -113,6 +127,7 @@ func (c *Compiler) selector(p Path) (selector, error) {
 	unknown := Bad(InvalidFilter, "There is no attribute %q here.", Shorten(p.String()))
 	if c.of != nil {
 		s := selector{element: true, AttributeRef: AttributeRef{Attr: c.of.sub(p.Attr)}}
+		c.inside++
 		if p.URN != "" || p.Sub != "" || s.Attr == nil {
 			return s, unknown
 		}
@@ -128,6 +143,7 @@ func (c *Compiler) selector(p Path) (selector, error) {
 	s := selector{AttributeRef: at}
 	c.Reads.add(at)
 	if at.Attr != nil {
+		c.compare(at, 1)
 		c.ReadsGroups = c.ReadsGroups || at.Ext == "" && at.Attr.Name == "groups"
 		c.ReadsManagers = c.ReadsManagers || at.Attr.Name == "manager" && at.Sub != nil && at.Sub.Name != "value"
 	}
@@ -143,7 +159,16 @@ func (c *Compiler) selector(p Path) (selector, error) {
 	inner := &Compiler{Type: c.Type, of: at.Attr, forms: c.forms}
 	var err error
 	s.in, err = inner.Compile(p.In)
+	c.compare(at, inner.inside)
 	return s, err
+}
+
+// compare counts comparisons of each value of at.
+func (c *Compiler) compare(at AttributeRef, times int) {
+	if c.compared == nil {
+		c.compared = map[AttributeRef]int{}
+	}
+	c.compared[AttributeRef{Ext: at.Ext, Attr: at.Attr}] += times
 }
 
 // values returns the values at s in o, the elements of a list one by one.

@@ -167,6 +167,9 @@ func Compared(ctx context.Context, data []byte, question string) (int, error) {
 	return r.compared, nil
 }
 
+// MaxQuestionTerms bounds the distinct terms of a question.
+const MaxQuestionTerms = maxQuestionTerms
+
 // The bounds of one misspelt word, and of those of a question.
 const (
 	RespellSimilar = respellSimilar

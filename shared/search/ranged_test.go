@@ -81,6 +81,28 @@ func TestLargeSegmentsAnswerAsSmallOnes(t *testing.T) {
 	}
 }
 
+// TestIgnoredTermsOfAQuestionReadNothing: the terms of a question beyond the bound are ignored, so no block of a dictionary is read for them.
+func TestIgnoredTermsOfAQuestionReadNothing(t *testing.T) {
+	t.Parallel()
+	made, _ := largeIndex(t)
+	read := func(question string) int64 {
+		cold := again(made, 0)
+		cold.ReadByRange(10_000)
+		blobs := &counting{Store: made.Blobs}
+		cold.Blobs = blobs
+		ask(t, cold, search.Query{Text: question})
+		return blobs.bytes.Load()
+	}
+	var many strings.Builder
+	for n := range search.MaxQuestionTerms {
+		fmt.Fprintf(&many, "zz%d ", n) // all at one place of the dictionary
+	}
+	bound := read(many.String())
+	if got := read(many.String() + newZipfText().words(1000)); got != bound {
+		t.Errorf("%d bytes for a question of 1,000 more words, %d without them", got, bound)
+	}
+}
+
 // TestPagesDoNotDisplaceTheParts: what every query of a large segment needs has a bound of its own, so
 // that reading pages does not make the next query open the segment again.
 func TestPagesDoNotDisplaceTheParts(t *testing.T) {

@@ -102,13 +102,7 @@ func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, qu
 // ask analyses the question in one language and looks its terms up.
 func (r *ranking) ask(question string) error {
 	r.byText, r.compoundOf = map[string]*questionTerm{}, map[string]*compound{}
-	texts := r.profile.in(r.language).AppendTerms(nil, question)
-	written, words := r.compoundTexts(question)
-	wanted := slices.Concat(texts, written)
-	if err := r.parallel(func(_ int, s *segment.Segment) error { return s.FetchTerms(wanted) }); err != nil {
-		return err
-	}
-	for _, text := range texts {
+	for _, text := range r.profile.in(r.language).AppendTerms(nil, question) {
 		if text == "" {
 			continue
 		}
@@ -123,6 +117,14 @@ func (r *ranking) ask(question string) error {
 		}
 		t.count++
 		r.order = append(r.order, t.place)
+	}
+	written, words := r.compoundTexts(question)
+	wanted := slices.Clone(written)
+	for _, t := range r.terms {
+		wanted = append(wanted, t.text)
+	}
+	if err := r.parallel(func(_ int, s *segment.Segment) error { return s.FetchTerms(wanted) }); err != nil {
+		return err
 	}
 	compounds := r.compoundsOf(written, words)
 	all := slices.Clone(r.terms)

@@ -122,6 +122,7 @@ var Forms = []Form{
 	{Table: table.Usage, Partition: "{team}/{month}", Sort: "{hour}#K#{text}#{key}#{text}#{text}", Since: "v0.1"},
 	{Table: table.Usage, Partition: "{team}/{month}", Sort: "{hour}#S#{text}#{source}", Since: "v0.1"},
 	{Table: table.Usage, Partition: "{team}/users/{month}", Sort: "{user}#{date}#{number}", Since: "v0.3"},
+	{Table: table.Usage, Partition: "{team}/keys/{month}", Sort: "{key}#{date}#{number}", Since: "v0.3"},
 	{Table: table.Usage, Partition: "{team}/folded", Sort: "{date}", Since: "v0.3"},
 
 	{Table: table.Events, Partition: "{team}/head", Sort: "head", Since: "v0.1"},

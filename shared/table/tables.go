@@ -78,7 +78,8 @@ const (
 	//   {team}/{month}        sort {hour}#K#{feature}#{key id}#{user or -}#{client}  counts of an hour
 	//   {team}/{month}        sort {hour}#S#{feature}#{source}   counts of an hour and a data source
 	//   {team}/users/{month}  sort {user}#{date}#{number}        what a user did on a past day, copied from the counts
-	//   {team}/folded         sort {date}                        a day that is copied completely
+	//   {team}/keys/{month}   sort {key}#{date}#{number}         what a key did on a past day, copied from the counts
+	//   {team}/folded         sort {date}                        a day that is copied completely; "keys": by key too
 	Usage = "usage"
 
 	// Events, the security event feed:

@@ -45,7 +45,7 @@ func openAtNow(t *testing.T) table.Store {
 	return bolttest.OpenAt(t, func() time.Time { return now })
 }
 
-// sameUsers compares what c and plain report of some users, and page by page of all, in random spans.
+// sameUsers compares what c and plain report of some users and keys, and page by page of all users, in random spans.
 func sameUsers(t *testing.T, random *rand.Rand, c, plain *usage.Counter, users, days int) {
 	t.Helper()
 	for range 12 {
@@ -71,9 +71,14 @@ func sameUsers(t *testing.T, random *rand.Rand, c, plain *usage.Counter, users, 
 				list.After = want[len(want)-1].UserID
 			}
 		}
-		q := usage.Query{Start: start, End: end, UserID: userID(random.IntN(users)), Limit: 1 + random.IntN(usage.MaxBuckets), MaxResults: 1 + random.IntN(30),
+		q := usage.Query{Start: start, End: end, Limit: 1 + random.IntN(usage.MaxBuckets), MaxResults: 1 + random.IntN(30),
 			Granularity: []string{usage.Hour, usage.Day, usage.Month}[random.IntN(3)], Zone: []*time.Location{time.UTC, mustZone(t, "America/Los_Angeles")}[random.IntN(2)],
-			GroupBy: [][]string{nil, {usage.ByFeature}, {usage.ByAPIKey, usage.ByClient}}[random.IntN(3)]}
+			GroupBy: [][]string{nil, {usage.ByFeature}, {usage.ByAPIKey, usage.ByClient}, {usage.ByUser}}[random.IntN(4)]}
+		if by := random.IntN(3); by != 0 {
+			q.UserID = userID(random.IntN(users))
+		} else {
+			q.APIKeyID = fmt.Sprint("k", 1+random.IntN(4)) // k4 made no calls
+		}
 		got, gotMore, err := c.Report(t.Context(), teamID, now, q)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +102,7 @@ func shown(users []usage.User) []string {
 	return texts
 }
 
-// TestFoldedDaysReportTheSame: reports of users are those of a counter that folds nothing, whatever days are folded.
+// TestFoldedDaysReportTheSame: reports of users and of keys are those of a counter that folds nothing, whatever days are folded.
 func TestFoldedDaysReportTheSame(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
@@ -210,5 +215,102 @@ func TestAUserCostsItsOwnRows(t *testing.T) {
 	}
 	if one > 5 || page > 30 || scanOne < 100 {
 		t.Errorf("one user costs %v, a page of 20 %v, a scan %v", one, page, scanOne)
+	}
+}
+
+// keyCost returns the read units of a report of one key of many that were used on ten days, most of which a fold may have copied.
+func keyCost(t *testing.T, c *usage.Counter) float64 {
+	t.Helper()
+	ctx, meter := table.WithMeter(t.Context())
+	found, _, err := c.Report(ctx, teamID, now, usage.Query{Start: today.AddDate(0, 0, -10), End: today, APIKeyID: "k7", Granularity: usage.Month, Zone: time.UTC, Limit: 2})
+	sum := int64(0)
+	for _, b := range found {
+		for _, r := range b.Results {
+			sum += r.Metrics.Requests
+		}
+	}
+	if err != nil || sum != 20 {
+		t.Fatalf("%d requests, want 20: %+v, %v", sum, found, err)
+	}
+	return meter.Read().ReadUnits
+}
+
+// callsOfKeys returns two calls a day of each key, for ten days.
+func callsOfKeys(keys int) (calls []usage.Call) {
+	for n := range keys {
+		for day := range 10 {
+			for hour := range 2 {
+				calls = append(calls, usage.Call{At: today.AddDate(0, 0, -1-day).Add(time.Duration(9+hour) * time.Hour), Feature: usage.Answers, KeyID: fmt.Sprint("k", n),
+					UserID: []string{"", userID(n)}[n%2], Numbers: map[string]int64{usage.OK: 1}, Latency: time.Second})
+			}
+		}
+	}
+	return calls
+}
+
+// TestAKeyCostsItsOwnRows counts read units: those of a key on folded days do not grow with the other keys.
+func TestAKeyCostsItsOwnRows(t *testing.T) {
+	t.Parallel()
+	folded := func(keys int) float64 {
+		c := counted(t, openAtNow(t), callsOfKeys(keys))
+		if err := c.Fold(t.Context(), teamID, today, 10); err != nil {
+			t.Fatal(err)
+		}
+		return keyCost(t, c)
+	}
+	few, many, scan := folded(200), folded(400), keyCost(t, counted(t, openAtNow(t), callsOfKeys(200)))
+	if few != many || few > 5 || scan < 50 {
+		t.Errorf("a key costs %v of 200, %v of 400, %v by scan", few, many, scan)
+	}
+}
+
+// TestADayThatWasFoldedByUserAloneIsReadAndFoldedAgain: the first version of the fold copied by user alone.
+func TestADayThatWasFoldedByUserAloneIsReadAndFoldedAgain(t *testing.T) {
+	t.Parallel()
+	store := openAtNow(t)
+	c := counted(t, store, callsOfKeys(200))
+	if err := c.Fold(t.Context(), teamID, today, 10); err != nil {
+		t.Fatal(err)
+	}
+	full := keyCost(t, c)
+	var ops []table.Op
+	for at := today.AddDate(0, 0, -10); at.Before(today); at = at.AddDate(0, 0, 1) {
+		ops = append(ops, table.Put{Item: table.Item{Key: table.Key{Table: table.Usage, Partition: teamID + "/folded", Sort: at.Format(time.DateOnly)}}})
+		for item, err := range table.All(t.Context(), store, table.Query{Table: table.Usage, Partition: teamID + "/keys/" + at.Format("2006-01"), Prefix: "k7#" + at.Format(time.DateOnly)}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			ops = append(ops, table.Delete{Key: item.Key})
+		}
+	}
+	if err := store.Write(t.Context(), ops...); err != nil {
+		t.Fatal(err)
+	}
+	if keyCost(t, c) <= full {
+		t.Error("a day without a copy by key was not read from the rows by the hour")
+	}
+	if err := c.Fold(t.Context(), teamID, today, 10); err != nil {
+		t.Fatal(err)
+	}
+	if got := keyCost(t, c); got != full {
+		t.Errorf("%v units after another fold, %v before", got, full)
+	}
+}
+
+// TestNoIdIsAnError: a client may ask for any text as an id. What no row can have has none, folded or not.
+func TestNoIdIsAnError(t *testing.T) {
+	t.Parallel()
+	c := counted(t, openAtNow(t), callsOfKeys(200))
+	if err := c.Fold(t.Context(), teamID, today, 10); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"\x00", "\xff", "k7#" + today.AddDate(0, 0, -1).Format(time.DateOnly), "k7#", "#", "~", "\uffff"} {
+		for _, q := range []usage.Query{{UserID: id}, {APIKeyID: id}} {
+			q.Start, q.End, q.Granularity, q.Zone, q.Limit = today.AddDate(0, 0, -10), now, usage.Month, time.UTC, 2
+			found, _, err := c.Report(t.Context(), teamID, now, q)
+			if err != nil || len(found) == 0 || len(found[0].Results) != 0 {
+				t.Errorf("%q: %+v, %v", id, found, err)
+			}
+		}
 	}
 }

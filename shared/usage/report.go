@@ -200,9 +200,12 @@ func (c *Counter) Report(ctx context.Context, teamID string, now time.Time, q Qu
 	}
 	groups := make([]map[string]*group, len(edges)-1)
 	results := 0
-	read := c.rows
-	if q.UserID != "" {
+	read := reader(c.rows)
+	switch {
+	case q.UserID != "":
 		read = c.rowsOfUser(q.UserID)
+	case q.APIKeyID != "":
+		read = c.rowsOfKey(q.APIKeyID)
 	}
 	err = read(ctx, teamID, edges[0], edges[len(edges)-1], func(r row) (next bool) {
 		if !q.wants(r) {

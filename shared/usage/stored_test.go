@@ -22,17 +22,23 @@ func TestEveryFieldIsStored(t *testing.T) {
 		r, err := rowFrom(item)
 		return Call{At: r.hour, Feature: r.feature, KeyID: r.key, UserID: r.user, Client: r.client, Source: r.source, Numbers: r.numbers}, err
 	}
-	folded := func(c Call) (table.Item, error) {
-		bodies, err := withRow(nil, row{c.At.UTC(), c.Feature, c.KeyID, c.UserID, c.Client, "", c.Numbers})
-		return foldedItem("acme", c.UserID, c.At.UTC().Truncate(day), 0, bodies[0]), err
+	foldedByUser := func(c Call) (table.Item, error) {
+		bodies, err := withRow(nil, foldedRow{Hour: c.At.UTC().Hour(), Feature: c.Feature, Key: c.KeyID, Client: c.Client, Numbers: c.Numbers})
+		return foldedItem(userPartition("acme", c.At), c.UserID, c.At.UTC().Truncate(day), 0, bodies[0]), err
 	}
-	readFolded := func(item table.Item) (Call, error) {
-		rows, err := rowsFromFold(item)
-		if err != nil {
-			return Call{}, err
+	foldedByKey := func(c Call) (table.Item, error) {
+		bodies, err := withRow(nil, foldedRow{Hour: c.At.UTC().Hour(), Feature: c.Feature, User: c.UserID, Client: c.Client, Numbers: c.Numbers})
+		return foldedItem(keyPartition("acme", c.At), c.KeyID, c.At.UTC().Truncate(day), 0, bodies[0]), err
+	}
+	readFolded := func(ofKey bool) func(item table.Item) (Call, error) {
+		return func(item table.Item) (Call, error) {
+			rows, err := rowsFromFold(item, ofKey)
+			if err != nil {
+				return Call{}, err
+			}
+			r := rows[0]
+			return Call{At: r.hour, Feature: r.feature, KeyID: r.key, UserID: r.user, Client: r.client, Numbers: r.numbers}, nil
 		}
-		r := rows[0]
-		return Call{At: r.hour, Feature: r.feature, KeyID: r.key, UserID: r.user, Client: r.client, Numbers: r.numbers}, nil
 	}
 	adjust := func(c *Call) { c.At, c.Latency, c.AnswerLatency = c.At.Truncate(time.Hour), 0, 0 } // latencies are counted in buckets
 	storedtest.KeepFields(t, map[string]storedtest.Record{
@@ -40,7 +46,8 @@ func TestEveryFieldIsStored(t *testing.T) {
 			func(c *Call) { c.Source = "" }),
 		"usage: {team}/{month} | {hour}#S#{text}#{source}": storedtest.Fields(counted(Call.sourceRow), read, adjust,
 			func(c *Call) { c.KeyID, c.UserID, c.Client = "", "", "" }),
-		"usage: {team}/users/{month} | {user}#{date}#{number}": storedtest.Fields(folded, readFolded, adjust, func(c *Call) { c.Source = "" }),
+		"usage: {team}/users/{month} | {user}#{date}#{number}": storedtest.Fields(foldedByUser, readFolded(false), adjust, func(c *Call) { c.Source = "" }),
+		"usage: {team}/keys/{month} | {key}#{date}#{number}":   storedtest.Fields(foldedByKey, readFolded(true), adjust, func(c *Call) { c.Source = "" }),
 	})
 }
 

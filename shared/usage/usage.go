@@ -7,8 +7,8 @@
 // Limits are counted exactly, by package quota.
 //
 // Hours are UTC; days and months of any time zone are sums of hours, so one read of a
-// month's partition is enough for every report. A report of single users reads past days from a
-// copy in the order of users: see Fold.
+// month's partition is enough for every report. A report of single users or of a key reads past days
+// from copies in the order of users and of keys: see Fold.
 package usage
 
 import (

@@ -60,11 +60,13 @@ func (s *sum) add(r row) {
 		prefix = "e"
 	}
 	for name, n := range r.numbers {
-		if i, err := strconv.Atoi(strings.TrimPrefix(name, prefix)); err == nil && strings.HasPrefix(name, prefix) {
-			if i >= 0 && i < buckets {
-				s.latency[i] += n
+		if bucket, ok := strings.CutPrefix(name, prefix); ok {
+			if i, err := strconv.Atoi(bucket); err == nil {
+				if i >= 0 && i < buckets {
+					s.latency[i] += n
+				}
+				continue
 			}
-			continue
 		}
 		s.numbers[name] += n
 	}

@@ -271,13 +271,38 @@ type group struct {
 func (q Query) dimensions(r row) []string {
 	var values []string
 	for _, g := range q.GroupBy {
-		values = append(values, map[string]string{ByFeature: r.feature, ByUser: r.user, ByAPIKey: r.key, ByClient: r.client,
-			ByCollection: r.source, ByDataSource: r.source}[g])
+		values = append(values, r.dimension(g))
 	}
 	return values
 }
 
-func (q Query) group(r row) string { return strings.Join(q.dimensions(r), "#") }
+// dimension returns what r is grouped by.
+func (r row) dimension(name string) string {
+	switch name {
+	case ByFeature:
+		return r.feature
+	case ByUser:
+		return r.user
+	case ByAPIKey:
+		return r.key
+	case ByClient:
+		return r.client
+	default: // ByCollection, ByDataSource
+		return r.source
+	}
+}
+
+// group returns the dimensions of r as one text. A report does this for each row.
+func (q Query) group(r row) string {
+	switch len(q.GroupBy) {
+	case 0:
+		return ""
+	case 1:
+		return r.dimension(q.GroupBy[0])
+	default:
+		return r.dimension(q.GroupBy[0]) + "#" + r.dimension(q.GroupBy[1])
+	}
+}
 
 func (q Query) results(groups map[string]*group, keys []string) []Result {
 	results := []Result{}

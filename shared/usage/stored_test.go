@@ -71,3 +71,26 @@ func TestEverySumIsReported(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
+
+// TestReadingARowAllocatesNothing: a report of a month reads hundreds of thousands. (Two dimensions make one text.)
+func TestReadingARowAllocatesNothing(t *testing.T) {
+	call := Call{At: time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC), Feature: Answers, KeyID: "key", UserID: "ada", Numbers: map[string]int64{OK: 1, Accepted: 1, Bytes: 7},
+		AnswerLatency: time.Second}
+	add := call.keyRow("acme")
+	item := table.Item{Key: add.Key, Numbers: add.By}
+	for by, most := range map[string]float64{"": 0, ByUser: 0, ByUser + " " + ByFeature: 1} {
+		q, to := Query{GroupBy: strings.Fields(by)}, newSum()
+		group := ""
+		allocated := testing.AllocsPerRun(100, func() {
+			r, err := rowFrom(item)
+			if err != nil {
+				t.Error(err)
+			}
+			group = q.group(r)
+			to.add(r)
+		})
+		if r, _ := rowFrom(item); group != strings.Join(q.dimensions(r), "#") || allocated > most {
+			t.Errorf("by %q: group %q, %v allocations for a row", by, group, allocated)
+		}
+	}
+}

@@ -159,19 +159,23 @@ type row struct {
 }
 
 func rowFrom(item table.Item) (row, error) {
-	parts := strings.Split(item.Sort, "#")
+	var parts [7]string // without an allocation, because a report reads very many
+	n := 0
+	for rest, more := item.Sort, true; more && n < len(parts); n++ {
+		parts[n], rest, more = strings.Cut(rest, "#")
+	}
 	r := row{numbers: item.Numbers}
 	var err error
 	if r.hour, err = time.Parse(hourLayout, parts[0]); err != nil {
 		return row{}, fmt.Errorf("usage row %q: %w", item.Sort, err)
 	}
 	switch {
-	case len(parts) == 6 && parts[1] == "K":
+	case n == 6 && parts[1] == "K":
 		r.feature, r.key, r.user, r.client = parts[2], parts[3], parts[4], parts[5]
 		if r.user == "-" {
 			r.user = ""
 		}
-	case len(parts) == 4 && parts[1] == "S":
+	case n == 4 && parts[1] == "S":
 		r.feature, r.source = parts[2], parts[3]
 	default:
 		return row{}, fmt.Errorf("usage row %q has an unknown form", item.Sort)

@@ -157,7 +157,7 @@ func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, e
 	if err != nil {
 		return nil, err
 	}
-	if all.Status != "ahead" || len(all.Files) >= maxCompared {
+	if all.Status != "ahead" || all.Files == nil || len(all.Files) >= maxCompared {
 		return nil, source.ErrFullScanNeeded
 	}
 	return all.Files, nil

@@ -102,6 +102,16 @@ func TestUnknownChangesOfFilesNeedAFullScan(t *testing.T) {
 			r.commit(map[string]string{"a.go": "a"}, false)
 		},
 		"a branch that is gone": func(r *reading) { r.put(func(x *githubtest.Repository) { x.Branch = "trunk" }) },
+		"a comparison without files": func(r *reading) {
+			r.commit(map[string]string{"a.go": "a"}, false)
+			r.server.Before(func(path string, w http.ResponseWriter) bool {
+				if strings.Contains(path, "/compare/") {
+					w.Header().Set("Content-Type", "application/json; charset=utf-8")
+					_, _ = w.Write([]byte(`{"status": "ahead", "ahead_by": 2, "total_commits": 2, "commits": []}`))
+				}
+				return strings.Contains(path, "/compare/")
+			})
+		},
 		"many files": func(r *reading) {
 			files := map[string]string{}
 			for i := range 400 {

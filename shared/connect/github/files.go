@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,8 @@ import (
 const (
 	filesAPage  = 50  // changed files per page
 	maxCompared = 300 // files that a comparison of commits lists
+	keptFolders = 20  // folders that are remembered while changes are read
+	maxInFolder = 10_000
 )
 
 const (
@@ -178,7 +181,7 @@ func (s *session) readChanges(ctx context.Context, p checkpoint, changes []fileC
 			if f.Previous != "" && f.Status == "renamed" {
 				page.Removed = append(page.Removed, s.blob(f.Previous))
 			}
-			i, err := s.readFile(ctx, f)
+			i, err := s.readFile(ctx, p.Target, f)
 			if err != nil {
 				return err
 			}
@@ -203,8 +206,8 @@ func (s *session) readChanges(ctx context.Context, p checkpoint, changes []fileC
 	}
 }
 
-// readFile returns one file as an item, or nil if it is not wanted.
-func (s *session) readFile(ctx context.Context, f fileChange) (*source.Item, error) {
+// readFile returns one file of a commit as an item, or nil if it is not wanted.
+func (s *session) readFile(ctx context.Context, commit string, f fileChange) (*source.Item, error) {
 	if !repository.Wanted(f.Name, 0) || !isSHA(f.SHA) {
 		return nil, nil
 	}
@@ -220,7 +223,73 @@ func (s *session) readFile(ctx context.Context, f fileChange) (*source.Item, err
 	if text.full {
 		return nil, nil
 	}
+	if mayBeLink(text.Bytes()) {
+		if link, err := s.isLink(ctx, commit, f.Name); err != nil || link {
+			return nil, err
+		}
+	}
 	return repository.Item(s.repository, s.blob(f.Name), f.Name, text.Bytes()), nil
+}
+
+// mayBeLink reports whether text may be that of a symbolic link: the name of another file. A comparison does not tell.
+func mayBeLink(text []byte) bool {
+	const longest = 4096 // bytes
+	return len(text) <= longest && !bytes.Contains(text, []byte("\n"))
+}
+
+// entry is a file or folder in a folder of a commit.
+type entry struct {
+	Name string `json:"path"`
+	Mode string `json:"mode"`
+	SHA  string `json:"sha"`
+}
+
+// The modes of symbolic links and folders.
+const (
+	linkMode   = "120000"
+	folderMode = "040000"
+)
+
+// isLink reports whether a file of a commit is a symbolic link, which an archive has no text of.
+func (s *session) isLink(ctx context.Context, commit, name string) (bool, error) {
+	var at entry
+	for sha, rest, more := commit, name, true; more; sha = at.SHA {
+		var first string
+		first, rest, more = strings.Cut(rest, "/")
+		all, err := s.folder(ctx, sha)
+		if err != nil {
+			return false, fmt.Errorf("read the folder of %s: %w", strconv.Quote(name), err)
+		}
+		n := slices.IndexFunc(all, func(e entry) bool { return e.Name == first })
+		if n < 0 {
+			return false, nil // or GitHub does not list all that is in the folder
+		}
+		at = all[n]
+	}
+	return at.Mode == linkMode, nil
+}
+
+// folder lists the links and folders in a folder. Several changed files are often in the same ones.
+func (s *session) folder(ctx context.Context, sha string) ([]entry, error) {
+	if known, ok := s.folders[sha]; ok {
+		return known, nil
+	}
+	var all struct {
+		Entries []entry `json:"tree"`
+	}
+	_, _, err := s.get(ctx, "repos/"+s.repository+"/git/trees/"+sha, "", "", func() any { all.Entries = nil; return &all })
+	if err == nil && all.Entries == nil {
+		err = emptyReply()
+	}
+	if err != nil {
+		return nil, err
+	}
+	found := slices.DeleteFunc(all.Entries, func(e entry) bool { return e.Mode != linkMode && e.Mode != folderMode })
+	if len(s.folders) >= keptFolders {
+		clear(s.folders)
+	}
+	s.folders[sha] = slices.Clone(found[:min(len(found), maxInFolder)])
+	return s.folders[sha], nil
 }
 
 // limitedBuffer keeps up to repository.MaxFile bytes and notes whether there were more.

@@ -93,6 +93,22 @@ func TestASubmoduleThatMovesIsNoFile(t *testing.T) {
 	}
 }
 
+// TestALinkIsNoFile, neither in an archive nor when it changes: its text is the name of another file.
+func TestALinkIsNoFile(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	r.commit(map[string]string{"a.md": "A.", "link.md": githubtest.Link + "a.md", "docs/b.md": "B."}, false)
+	items, _, checkpoint := r.mustRead("files", nil)
+	r.commit(map[string]string{"a.md": "A.", "link.md": githubtest.Link + "docs/c.md", "docs/b.md": githubtest.Link + "../a.md", "docs/c/VERSION": "1.2.3"}, false)
+	changed, removed, _ := r.mustRead("files", checkpoint)
+	slices.Sort(items)
+	slices.Sort(removed)
+	if !slices.Equal(items, []string{"documentation a.md", "documentation docs/b.md"}) || !slices.Equal(changed, []string{"code docs/c/VERSION"}) ||
+		!slices.Equal(removed, []string{"docs/b.md", "link.md"}) {
+		t.Errorf("got %q, then %q and %q are gone", items, changed, removed)
+	}
+}
+
 func TestUnknownChangesOfFilesNeedAFullScan(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(r *reading){

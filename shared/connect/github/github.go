@@ -107,12 +107,13 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 type session struct {
 	*Connector
 	client     *http.Client
-	base       string // URL of the API, with a slash at the end
-	repository string // owner/name
-	html       string // URL of its pages, with a slash at the end
-	branch     string // in the URIs of files
-	anonymous  bool   // there is no token
-	more       bool   // the last reply of a list has a next page
+	base       string             // URL of the API, with a slash at the end
+	repository string             // owner/name
+	html       string             // URL of its pages, with a slash at the end
+	branch     string             // in the URIs of files
+	anonymous  bool               // there is no token
+	more       bool               // the last reply of a list has a next page
+	folders    map[string][]entry // what is known of folders, by their SHA
 	access     source.Access
 }
 
@@ -136,7 +137,7 @@ func (c *Connector) open(a source.Access, repository string) (*session, error) {
 	}
 	client := *c.HTTP
 	client.Transport = &guard{c.HTTP.Transport, u.Scheme, u.Host, a.Secrets[accessToken]}
-	return &session{Connector: c, client: &client, base: base, repository: repository, html: html + repository + "/", anonymous: a.Secrets[accessToken] == "", access: a}, nil
+	return &session{Connector: c, client: &client, base: base, repository: repository, html: html + repository + "/", anonymous: a.Secrets[accessToken] == "", folders: map[string][]entry{}, access: a}, nil
 }
 
 // guard adds the token to requests to the API, not to redirects, and bounds replies.

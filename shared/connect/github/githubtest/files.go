@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 )
@@ -22,6 +23,9 @@ type Commit struct {
 // Submodule begins the text of a file that is a submodule: the API reports that it changed, and has no content of it.
 const Submodule = "Subproject commit "
 
+// Link begins the text of a file that is a symbolic link to another one. An archive has no text of it.
+const Link = "link to "
+
 // SHA returns the id of a commit, a hash of its content.
 func (c Commit) SHA() string {
 	h := sha1.New() //nolint:gosec // as above
@@ -35,8 +39,63 @@ func blobSHA(text string) string {
 	if commit, ok := strings.CutPrefix(text, Submodule); ok {
 		return commit
 	}
+	return hash(strings.TrimPrefix(text, Link))
+}
+
+func hash(text string) string {
 	sum := sha1.Sum([]byte(text)) //nolint:gosec // as above
 	return hex.EncodeToString(sum[:])
+}
+
+// folderSHA returns the id of a folder of a commit, that of the commit for the top.
+func (c Commit) folderSHA(folder string) string {
+	if folder == "" {
+		return c.SHA()
+	}
+	return hash("tree " + c.SHA() + " " + folder)
+}
+
+// tree lists one folder.
+func tree(r *Repository, w http.ResponseWriter, q *http.Request) {
+	type entry struct {
+		Path string `json:"path"`
+		Mode string `json:"mode"`
+		Type string `json:"type"`
+		SHA  string `json:"sha"`
+	}
+	for _, c := range r.Commits {
+		folders := map[string]bool{"": true}
+		for name := range c.Files {
+			for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+				folders[dir] = true
+			}
+		}
+		for folder := range folders {
+			if c.folderSHA(folder) != q.PathValue("sha") {
+				continue
+			}
+			entries := []entry{}
+			for name, text := range c.Files {
+				switch {
+				case strings.TrimSuffix(path.Dir(name), ".") != folder:
+				case strings.HasPrefix(text, Submodule):
+					entries = append(entries, entry{path.Base(name), "160000", "commit", blobSHA(text)})
+				case strings.HasPrefix(text, Link):
+					entries = append(entries, entry{path.Base(name), "120000", "blob", blobSHA(text)})
+				default:
+					entries = append(entries, entry{path.Base(name), "100644", "blob", blobSHA(text)})
+				}
+			}
+			for below := range folders {
+				if below != "" && strings.TrimSuffix(path.Dir(below), ".") == folder {
+					entries = append(entries, entry{path.Base(below), "040000", "tree", c.folderSHA(below)})
+				}
+			}
+			answer(w, map[string]any{"sha": q.PathValue("sha"), "tree": entries, "truncated": false})
+			return
+		}
+	}
+	refuse(w, http.StatusNotFound, "Not Found")
 }
 
 func (r *Repository) find(sha string) int {
@@ -74,6 +133,10 @@ func archive(r *Repository, w http.ResponseWriter, q *http.Request) {
 		text := r.Commits[at].Files[name]
 		if strings.HasPrefix(text, Submodule) {
 			_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: top + name + "/", Mode: 0o755})
+			continue
+		}
+		if to, isLink := strings.CutPrefix(text, Link); isLink {
+			_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: top + name, Linkname: to, Mode: 0o777})
 			continue
 		}
 		_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: top + name, Mode: 0o644, Size: int64(len(text))})
@@ -131,7 +194,7 @@ func blob(r *Repository, w http.ResponseWriter, q *http.Request) {
 		for _, text := range c.Files {
 			if !strings.HasPrefix(text, Submodule) && blobSHA(text) == q.PathValue("sha") && q.Header.Get("Accept") == "application/vnd.github.raw+json" {
 				w.Header().Set("Content-Type", "application/vnd.github.raw+json; charset=utf-8") // whatever is in the file
-				_, _ = io.WriteString(w, text)
+				_, _ = io.WriteString(w, strings.TrimPrefix(text, Link))
 				return
 			}
 		}

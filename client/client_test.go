@@ -159,6 +159,41 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// TestARemovalWhoseReplyWasLostSucceeds: the next try finds nothing. An unknown id is an error.
+func TestARemovalWhoseReplyWasLostSucceeds(t *testing.T) {
+	t.Parallel()
+	const lost = 0 // a status: the connection is closed
+	for name, tt := range map[string]struct {
+		statuses []int
+		removed  bool
+	}{
+		"a lost reply":          {[]int{lost, 404}, true},
+		"an error of a proxy":   {[]int{504, 404}, true},
+		"a lost reply and more": {[]int{lost, 429, 404}, true},
+		"an unknown id":         {[]int{404}, false},
+		"a busy server":         {[]int{429, 404}, false},
+		"another refusal":       {[]int{lost, 403}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tries := 0
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				status := tt.statuses[tries]
+				if tries++; status == lost {
+					panic(http.ErrAbortHandler)
+				}
+				w.Header().Set("Retry-After", "1")
+				apitest.Problem(w, status, "code", "A refusal.")
+			}))
+			t.Cleanup(server.Close)
+			c, _ := connect(t, server.URL)
+			if err := c.RemoveSource(t.Context(), "d"); (err == nil) != tt.removed || tries != len(tt.statuses) {
+				t.Errorf("%v after %d tries", err, tries)
+			}
+		})
+	}
+}
+
 // TestTooManyRequestsAtOnceAreSentLater has a rate that many parallel calls share: each is refused often.
 func TestTooManyRequestsAtOnceAreSentLater(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -21,14 +22,17 @@ const (
 )
 
 // do sends k until it succeeds, is refused permanently, or the tries are used up. It repeats calls that reached no
-// server, except one whose certificate is not trusted, and a 5xx or a 429 with a short Retry-After.
+// server, except one whose certificate is not trusted, and a 5xx or a 429 with a short Retry-After. A DELETE of what is
+// not there succeeds if an earlier try may have removed it.
 func (c *Client) do(ctx context.Context, k call) (reply, error) {
 	waited := time.Duration(0) // for the rate
+	arrived := false           // an earlier try may have been carried out
 	for try := 1; ; try++ {
 		r, err := c.once(ctx, k)
-		if err == nil {
+		if err == nil || arrived && k.method == http.MethodDelete && IsStatus(err, http.StatusNotFound) {
 			return r, nil
 		}
+		arrived = arrived || mayHaveArrived(err)
 		if ctx.Err() != nil {
 			return reply{}, ctx.Err()
 		}
@@ -74,6 +78,16 @@ func backOff(err error, try int) (time.Duration, bool) {
 	}
 	wait := minWait << (try - 1)
 	return wait + rand.N(wait/2), true //nolint:gosec // not a secret: it spreads retries
+}
+
+// mayHaveArrived reports whether the server may have carried out a call that failed with err.
+func mayHaveArrived(err error) bool {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Status >= 500
+	}
+	var network *net.OpError
+	return !errors.As(err, &network) || network.Op != "dial"
 }
 
 // isTooFast reports whether a call was refused because of the requests per second.

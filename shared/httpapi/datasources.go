@@ -94,7 +94,7 @@ func (h *dataSources) list(ctx context.Context, in *struct{ PageParams }) (*list
 type createDataSourceInput struct {
 	Body struct {
 		Provider source.ProviderName `json:"provider"`
-		Name     string              `json:"name" minLength:"1" maxLength:"100"`
+		Name     string              `json:"name" minLength:"1" maxLength:"100" doc:"Not blank."`
 		Settings NewSettings         `json:"settings,omitempty"`
 
 		DefaultAccess *AccessBody `json:"defaultAccess,omitempty" doc:"Who may read those of its items that have no access of their own; up to 200 names. Absent: everyone in the team."`
@@ -183,7 +183,7 @@ type updateDataSourceInput struct {
 // ChangedDataSource are the fields of a data source that can change; it is exported
 // because huma reads embedded members only of exported types.
 type ChangedDataSource struct {
-	Name     string          `json:"name" minLength:"1" maxLength:"100"`
+	Name     string          `json:"name" minLength:"1" maxLength:"100" doc:"Not blank."`
 	Settings ChangedSettings `json:"settings" doc:"The settings and secrets that change; null removes one. Others stay."`
 	Paused   bool            `json:"paused" doc:"Whether it is paused: no sync runs, and deliveries of webhooks are acknowledged and change nothing. When it is resumed, it is synced at once. Only for sources that a connector reads."`
 

@@ -127,6 +127,9 @@ func (s *Service) apply(ctx context.Context, u *update, c Change) error {
 	}
 	if c.Name != nil && *c.Name != u.d.Name {
 		u.after.Name = *c.Name
+		if err := u.after.checkNewName(); err != nil {
+			return err
+		}
 		u.changes = append(u.changes, audit.Change{Field: "name", From: u.d.Name, To: u.after.Name})
 	}
 	if c.SetsAccess {

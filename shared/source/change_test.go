@@ -251,7 +251,7 @@ func TestAPauseDuringAnotherChangeHolds(t *testing.T) {
 
 func TestBadChangesChangeNothing(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("n", source.MaxName+1)
+	blank, long := " ", strings.Repeat("n", source.MaxName+1)
 	name := "renamed"
 	l := newLibrary(t, newShelf())
 	l.syncer.Providers = append(l.syncer.Providers, source.Provider{Name: "post"})
@@ -260,6 +260,7 @@ func TestBadChangesChangeNothing(t *testing.T) {
 		change source.Change
 		field  string
 	}{
+		"a blank name":          {source.Change{Name: &blank}, "/name"},
 		"a long name":           {source.Change{Name: &long}, "/name"},
 		"a list as a text":      {source.Change{Settings: settings(`{"parts":"a"}`)}, "/settings/parts"},
 		"a token with a blank":  {source.Change{Settings: settings(`{"token":"a b"}`)}, "/settings/token"},

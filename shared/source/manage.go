@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 	if !known {
 		return DataSource{}, "", apierr.BadField("/provider", "must be one of the providers that can be connected")
 	}
-	if err := d.check(p, secrets); err != nil {
+	if err := cmp.Or(d.checkNewName(), d.check(p, secrets)); err != nil {
 		return DataSource{}, "", err
 	}
 	now := s.now()

@@ -50,6 +50,7 @@ func TestCreating(t *testing.T) {
 		{"a name of the greatest length", source.DataSource{Provider: "post", Name: strings.Repeat("ä", source.MaxName)}, nil, ""},
 		{"a longer name", source.DataSource{Provider: "post", Name: strings.Repeat("ä", source.MaxName+1)}, nil, "/name"},
 		{"no name", source.DataSource{Provider: "post"}, nil, "/name"},
+		{"a blank name", source.DataSource{Provider: "post", Name: " \u3000"}, nil, "/name"},
 		{"a name with a line break", source.DataSource{Provider: "post", Name: "a\nb"}, nil, "/name"},
 		{"a name that is not UTF-8", source.DataSource{Provider: "post", Name: "\xff"}, nil, "/name"},
 		{"an unknown provider", source.DataSource{Provider: "pigeon", Name: "p"}, nil, "/provider"},

@@ -134,6 +134,14 @@ func (s Setting) check(value any) error {
 	return nil
 }
 
+// checkNewName is checkName of a name that the source does not have yet.
+func (d DataSource) checkNewName() error {
+	if strings.TrimSpace(d.Name) == "" {
+		return apierr.BadField("/name", "must have 1 to %d characters and not be blank", MaxName)
+	}
+	return d.checkName()
+}
+
 func (d DataSource) checkName() error {
 	if n := utf8.RuneCountInString(d.Name); n < 1 || n > MaxName || !utf8.ValidString(d.Name) || strings.ContainsFunc(d.Name, unicode.IsControl) {
 		return apierr.BadField("/name", "must have 1 to %d characters and no control characters", MaxName)

@@ -101,6 +101,8 @@ func TestSourcesAreChangedPausedAndResumed(t *testing.T) {
 	}})
 	id := o.add("github", "--name", "api", "--repository", "acme/api", "--token-env", "DOCENT_TEST_UNSET")
 	o.run(o.pat, 1, "", "nothing to change", "source", "set", id)
+	o.run(o.pat, 1, "", "--name: ", "source", "set", id, "--name", "")
+	o.run(o.pat, 1, "", "--name: must have 1 to 100 characters and not be blank", "source", "set", id, "--name", " ")
 	o.run(o.pat, 1, "", "DOCENT_TEST_UNSET of --token-env is empty", "source", "set", id, "--token-env", "DOCENT_TEST_UNSET")
 	o.run(o.pat, 1, "", "no such data source", "source", "set", "0190d2a0-0000-7000-8000-000000000001", "--name", "x")
 	o.run(o.pat, 0, "Changed.", "", "source", "set", id, "--name", "Code", "--repository", "acme/api", "--repository", "acme/web", "--token-env", "DOCENT_TEST_NEW_TOKEN")
@@ -112,6 +114,9 @@ func TestSourcesAreChangedPausedAndResumed(t *testing.T) {
 	o.run(o.pat, 0, "Paused.", "", "source", "pause", id)
 	o.run(o.pat, 0, "Code  paused", "", "source", "list")
 	o.run(o.pat, 0, "Resumed.", "", "source", "resume", id)
+	o.run(o.pat, 0, "It is not paused.", "", "source", "resume", id)
+	o.run(o.pat, 0, "It is not paused.", "", "source", "resume", o.add("linear", "--name", "l"))
+	o.run(o.pat, 1, "", "There is no such data source", "source", "resume", "0190d2a0-0000-7000-8000-000000000001")
 	o.run(o.pat, 0, "Code  connecting", "", "source", "list")
 	o.run(o.key, 1, "", "admin", "source", "pause", id)
 }

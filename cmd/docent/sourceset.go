@@ -15,7 +15,7 @@ import (
 type sourceSetCmd struct {
 	ID string `arg:"" help:"The data source."`
 	serverFlags
-	Name  string       `placeholder:"NAME" help:"What to call it, 1 to 100 characters."`
+	Name  *string      `placeholder:"NAME" help:"What to call it, 1 to 100 characters."`
 	Flags kong.Plugins `embed:""` // of the providers' settings
 	Unset []string     `placeholder:"SETTING" help:"A setting or secret to remove, by the name that the API has for it, such as baseUrl or accessToken; may be repeated."`
 
@@ -66,10 +66,7 @@ func (c *sourceSetCmd) Run(ctx context.Context, con *console) error {
 
 // change returns the change that the flags describe.
 func (c *sourceSetCmd) change(provider string) (client.SourceChange, error) {
-	change := client.SourceChange{Settings: map[string]any{}}
-	if c.Name != "" {
-		change.Name = &c.Name
-	}
+	change := client.SourceChange{Name: c.Name, Settings: map[string]any{}}
 	p, known := providerNamed(c.providers, provider)
 	if err := c.flags.check(p); err != nil {
 		return change, err
@@ -128,6 +125,15 @@ func setPaused(ctx context.Context, con *console, flags serverFlags, id string, 
 	api, err := flags.client(con)
 	if err != nil {
 		return err
+	}
+	if !paused {
+		all, err := api.DataSources(ctx)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(all, func(d client.DataSource) bool { return d.ID == id && d.State != string(source.Paused) }) {
+			return printf(con.out, "It is not paused.\n")
+		}
 	}
 	var refused *client.Error
 	_, err = api.ChangeSource(ctx, id, client.SourceChange{Paused: &paused})

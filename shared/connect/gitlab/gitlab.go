@@ -14,6 +14,7 @@ package gitlab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -112,6 +113,11 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return s.narrow(ctx, at, page) // then every item gets its new readers
 		}
 		p.Readers = readers
+		if at == nil && a.Before != nil {
+			if err := s.narrowBefore(ctx, a.Before, page); err != nil {
+				return err
+			}
+		}
 		yield := func(q source.SyncPage) bool {
 			q.Notice = s.notice()
 			return page(q)
@@ -142,6 +148,24 @@ func (s *session) narrow(ctx context.Context, at []byte, page func(source.SyncPa
 		return source.ErrStopped
 	}
 	return source.ErrFullScanNeeded
+}
+
+// narrowBefore hides the stored items likewise before a full scan, if others could read them at the checkpoint before, which it had begun at. The
+// scan reaches some of them late.
+func (s *session) narrowBefore(ctx context.Context, before []byte, page func(source.SyncPage) bool) error {
+	var p checkpoint
+	if err := source.DecodeCheckpoint(before, &p); err != nil {
+		return err
+	}
+	readers, err := s.fingerprint(ctx, p.Confidential)
+	if err != nil || readers == p.Readers {
+		return err
+	}
+	// With the readers of then and no place, so that a sync that is interrupted here repeats it.
+	if err = s.narrow(ctx, source.EncodeCheckpoint(checkpoint{Readers: p.Readers, Confidential: p.Confidential}), page); errors.Is(err, source.ErrFullScanNeeded) {
+		err = nil
+	}
+	return err
 }
 
 // session reads one part of a project.

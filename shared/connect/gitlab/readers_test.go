@@ -201,6 +201,45 @@ func TestAChangeOfMembersReadsAllAgain(t *testing.T) {
 	}
 }
 
+// TestAMemberWhoLeavesBeforeAFullScanReadsNothingDuringIt: the scan reaches some items late.
+func TestAMemberWhoLeavesBeforeAFullScanReadsNothingDuringIt(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"issues", "wiki", "files"} {
+		r := read(t)
+		r.put(func(p *gitlabtest.Project) {
+			p.Visibility, p.Members, p.Issues = "private", team(), []gitlabtest.Record{gitlabtest.NewIssue(1, "Issue")}
+			p.Wiki, p.Commits = []gitlabtest.WikiPage{gitlabtest.NewWikiPage("home", "Home")}, []gitlabtest.Commit{{Files: map[string]string{"a.md": "Text."}}}
+		})
+		_, _, before := r.must(kind, nil)
+		scan := func(at []byte) (pages []source.SyncPage, err error) {
+			r.later()
+			access := r.access()
+			access.Before = before.Checkpoint
+			for page, err := range r.c.Read(t.Context(), access, project+" "+kind, at) {
+				if err != nil {
+					return pages, err
+				}
+				pages = append(pages, page)
+			}
+			return pages, nil
+		}
+		if pages, err := scan(nil); err != nil || pages[0].Readers != nil {
+			t.Errorf("%s, of the same members: %+v, %v", kind, pages, err)
+		}
+		r.put(func(p *gitlabtest.Project) { p.Members = p.Members[:3] }) // without reporters and owners
+		pages, err := scan(nil)
+		if err != nil || len(pages) < 2 || pages[0].Readers == nil || !pages[0].Narrow || slices.Contains(pages[0].Readers.Users, "reporter@acme.test") {
+			t.Fatalf("%s: %+v, %v", kind, pages, err)
+		}
+		if last := pages[len(pages)-1]; !last.Last || len(last.Items) != 1 || slices.Contains(last.Items[0].Access.Users, "reporter@acme.test") {
+			t.Errorf("%s: then %+v", kind, last)
+		}
+		if again, err := scan(pages[0].Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) || len(again) != 1 || !again[0].Narrow {
+			t.Errorf("%s, after an interruption: %+v, %v", kind, again, err)
+		}
+	}
+}
+
 func TestMoreMembersThanARuleNames(t *testing.T) {
 	t.Parallel()
 	r := read(t)

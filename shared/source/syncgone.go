@@ -235,7 +235,9 @@ func (r *syncRun) ask(ctx context.Context, part, uri string) (gone bool, err err
 	}
 	timed, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	if lost := r.hold(ctx, func() { gone, err = r.Connector.IsDeleted(timed, r.access, part, uri) }); lost != nil {
+	access := r.access
+	access.Stored = r.stored
+	if lost := r.hold(ctx, func() { gone, err = r.Connector.IsDeleted(timed, access, part, uri) }); lost != nil {
 		return false, lost
 	}
 	if err != nil && ctx.Err() == nil && errors.Is(timed.Err(), context.DeadlineExceeded) {

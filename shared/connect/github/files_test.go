@@ -1,6 +1,7 @@
 package github_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -309,6 +310,23 @@ func TestIsDeletedAsksGitHub(t *testing.T) {
 	var failed *source.SyncError
 	if gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api issues", first.HTMLURL); gone || !errors.As(err, &failed) || failed.Code != source.NotThere {
 		t.Errorf("in a repository that is not visible: %t %v", gone, err)
+	}
+}
+
+// TestARecordIsStoredOnceIfARepositoryIsRenamedInCaseOnly: its address is another one, and GitHub finds it by both.
+func TestARecordIsStoredOnceIfARepositoryIsRenamedInCaseOnly(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	first := r.server.NewIssue("acme/api", 1, "First")
+	r.put(func(x *githubtest.Repository) { x.Issues = []githubtest.Issue{first} })
+	before := r.server.URL + "/Acme/API/issues/1"
+	for address, stored := range map[string]bool{first.HTMLURL: true, r.server.URL + "/acme/web/issues/1": false} {
+		r.access.Stored = func(_ context.Context, uris []string) (map[string]bool, error) {
+			return map[string]bool{uris[0]: stored && uris[0] == address}, nil
+		}
+		if gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api issues", before); err != nil || gone != stored {
+			t.Errorf("stored under %s: %t, %v", address, gone, err)
+		}
 	}
 }
 

@@ -237,20 +237,30 @@ func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri st
 }
 
 // moved reports whether a record with the uri known, now at another, was transferred to
-// another repository. A renamed repository does not count.
+// another repository, or is stored under an address that differs in case only, as after a repository or its owner was renamed so. A
+// renamed repository does not count.
 func (s *session) moved(ctx context.Context, known, now string) (bool, error) {
-	if now == "" || strings.EqualFold(now, known) {
+	if now == "" || now == known {
 		return false, nil
 	}
 	own, name := s.originalURL(now)
-	if name == "" || !strings.EqualFold(own, known) {
+	if !strings.EqualFold(own, known) {
 		return true, nil
 	}
-	var about struct {
-		Name string `json:"full_name"`
+	if name != "" {
+		var about struct {
+			Name string `json:"full_name"`
+		}
+		if _, _, err := s.get(ctx, "repos/"+s.repository, "", "", func() any { return &about }); err != nil {
+			return false, fmt.Errorf("read the repository: %w", err)
+		}
+		if !strings.EqualFold(about.Name, name) {
+			return true, nil
+		}
 	}
-	if _, _, err := s.get(ctx, "repos/"+s.repository, "", "", func() any { return &about }); err != nil {
-		return false, fmt.Errorf("read the repository: %w", err)
+	if own == known || s.access.Stored == nil {
+		return false, nil
 	}
-	return !strings.EqualFold(about.Name, name), nil
+	stored, err := s.access.Stored(ctx, []string{own})
+	return stored[own], err
 }

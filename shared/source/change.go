@@ -356,6 +356,8 @@ type replacedSettings struct {
 	Settings Settings `json:"settings"`
 	// Reread: the change is about every part, so that none keeps its checkpoint.
 	Reread bool `json:"reread,omitempty"`
+	// Close: fewer may read the items; see Setting.Opens.
+	Close bool `json:"close,omitempty"`
 }
 
 const replacedPrefix = "replaced#"
@@ -366,6 +368,9 @@ func (u *update) replaced() replacedSettings {
 	for _, one := range u.provider.Settings {
 		if one.Kind != Secret && !one.Parts && !reflect.DeepEqual(u.d.Settings.values[one.Name], u.after.Settings.values[one.Name]) {
 			old.Reread = true
+		}
+		if one.Opens != "" && u.d.Settings.Text(one.Name) == one.Opens && u.after.Settings.Text(one.Name) != one.Opens {
+			old.Close = true
 		}
 	}
 	return old

@@ -11,6 +11,7 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/app/faulttest"
+	"docent/shared/search"
 	"docent/shared/source"
 )
 
@@ -318,6 +319,56 @@ func TestASecretStaysWithItsHost(t *testing.T) {
 			}
 			if c.refused == (asked > 0) {
 				t.Errorf("the provider was asked %d times", asked)
+			}
+		})
+	}
+}
+
+// TestItemsAreClosedBeforeTheyAreReadAgain, also if the provider does not answer then.
+func TestItemsAreClosedBeforeTheyAreReadAgain(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		before string
+		change source.Change
+		closed bool
+	}{
+		"the source no longer decides": {`{"access":"source"}`, source.Change{Settings: settings(`{"access":"members"}`)}, true},
+		"the setting is removed":       {`{"access":"source"}`, source.Change{Without: []string{"access"}}, true},
+		"the source decides":           {`{"access":"members"}`, source.Change{Settings: settings(`{"access":"source"}`)}, false},
+		"another setting":              {`{"access":"source"}`, source.Change{Settings: settings(`{"other":"b"}`)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLibrary(t, newShelf())
+			l.syncer.Providers[0].Settings = append(l.syncer.Providers[0].Settings, source.Setting{Name: "access", Opens: "source"}, source.Setting{Name: "other"})
+			l.mustChange(source.Change{Settings: settings(tt.before)})
+			l.settle()
+			l.wantItems(everything...)
+			l.mustChange(tt.change)
+			l.shelf.at["a 0"] = func() error {
+				return &source.SyncError{Code: source.RateLimited, RetryAt: l.clock.Now().Add(time.Hour), AllParts: true}
+			}
+			closed := func() (n int) {
+				t.Helper()
+				for e, err := range l.syncer.Documents.Items(t.Context(), l.team, l.id, search.Documentation, true) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if e.Access != nil && len(e.Access.Users)+len(e.Access.Groups) == 0 {
+						n++
+					}
+				}
+				return n
+			}
+			l.mustSync()
+			l.wantItems(everything...)
+			if n := closed(); n != map[bool]int{true: len(everything)}[tt.closed] {
+				t.Errorf("%d items are closed", n)
+			}
+			l.clock.Advance(2 * time.Hour)
+			l.mustSync()
+			if n := closed(); n != 0 {
+				t.Errorf("%d items are still closed when they were read again", n)
 			}
 		})
 	}

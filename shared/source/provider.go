@@ -63,6 +63,9 @@ type Setting struct {
 	// Required: a source that the connector reads has it. One that is filled by import may not.
 	Required bool
 	Choices  []string // the values of a text; nil: any
+	// Opens is the value of a text with which the data source's defaultAccess decides who reads the items; empty: none. When it is
+	// replaced by another one, nobody but team keys reads an item until it is read again.
+	Opens string
 	// Parts: it lists what the parts of a source are about, such as repositories. When it
 	// changes, parts that stay keep their checkpoints; when another setting changes, all
 	// are read again.

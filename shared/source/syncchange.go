@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"docent/shared/access"
 	"docent/shared/document"
 	"docent/shared/table"
 )
 
-// applyChanges carries out changes of the settings since the last sync: it forgets the
+// applyChanges carries out changes of the settings since the last sync: it closes the items if fewer may read them now, forgets the
 // parts that are gone, has the others read from the start if they must be read again, and
 // then removes the items that no part contains any more. It can be interrupted and repeated at any point. A part
 // that is added again in the meantime has no checkpoint, so it is read completely.
@@ -34,6 +35,11 @@ func (r *syncRun) applyChanges(ctx context.Context) error {
 	r.state.State, r.state.Part = SyncRemoving, ""
 	now := r.Connector.Parts(r.access.Settings)
 	reread := slices.ContainsFunc(replaced, func(old replacedSettings) bool { return old.Reread })
+	if slices.ContainsFunc(replaced, func(old replacedSettings) bool { return old.Close }) {
+		if err := r.setReadersOf(ctx, func(document.Entry) (*access.Rule, bool) { return nobody(), true }); err != nil {
+			return err
+		}
+	}
 	listed := slices.Contains(now, PartList) // then removeUnlisted removes what is gone
 	if err := r.forgetParts(ctx, func(part string) bool { return !listed && !slices.Contains(now, part) }); err != nil {
 		return err

@@ -26,6 +26,22 @@ func (r *syncRun) giveReaders(ctx context.Context, part string, p *partState) er
 		}
 		rule = resolved[0]
 	}
+	if err := r.setReadersOf(ctx, func(e document.Entry) (*access.Rule, bool) {
+		own := rule
+		if p.Narrow {
+			own = among(e.Access, rule)
+		}
+		return own, r.Connector.PartContains(r.access.Settings, part, e.URI)
+	}); err != nil {
+		return err
+	}
+	p.Readers, p.Narrow = nil, false
+	return nil
+}
+
+// setReadersOf gives each stored item the rule that of returns, unless of says that the item keeps its own. It can be interrupted and
+// repeated at any point.
+func (r *syncRun) setReadersOf(ctx context.Context, of func(document.Entry) (rule *access.Rule, set bool)) error {
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelStores)
 	for _, space := range itemSpaces {
@@ -36,21 +52,14 @@ func (r *syncRun) giveReaders(ctx context.Context, part string, p *partState) er
 			if err != nil {
 				return errors.Join(err, group.Wait())
 			}
-			own := rule
-			if p.Narrow {
-				own = among(e.Access, rule)
-			}
-			if !r.Connector.PartContains(r.access.Settings, part, e.URI) || own.Repeating(e.Access).Equal(e.Access) {
+			rule, set := of(e)
+			if !set || rule.Repeating(e.Access).Equal(e.Access) {
 				continue
 			}
-			group.Go(func() error { return r.setReaders(gctx, e, own) })
+			group.Go(func() error { return r.setReaders(gctx, e, rule) })
 		}
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	p.Readers, p.Narrow = nil, false
-	return nil
+	return group.Wait()
 }
 
 // among returns the rule of those in old that are in most too. No rule is everybody.

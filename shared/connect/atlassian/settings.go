@@ -38,7 +38,7 @@ func Settings(list source.Setting, address, env string) []source.Setting {
 			Flag: "email", Placeholder: "ADDRESS"},
 		{Name: AccessToken, Kind: source.Secret, Help: "the API token, or the personal access token of a Data Center", Flag: "token-env", Env: env, Required: true},
 		{Name: Readers, Help: "members: only those who may read an item there read it, the default; source: the data source's defaultAccess decides," +
-			" except about single items that are limited there", Flag: "access", Placeholder: "members|source", Choices: []string{byMembers, bySource}},
+			" except about single items that are limited there", Flag: "access", Placeholder: "members|source", Choices: []string{byMembers, bySource}, Opens: bySource},
 	}
 }
 

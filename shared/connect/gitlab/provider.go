@@ -40,7 +40,7 @@ var Provider = source.Provider{
 	Settings: []source.Setting{
 		{Name: projects, Kind: source.List, Help: "paths of the projects to read, up to 100", Flag: "project", Placeholder: "GROUP/PROJECT", Required: true},
 		{Name: include, Kind: source.List, Help: "what to read: issues, merge_requests, wiki or files; all of them by default", Flag: "include", Placeholder: "PART"},
-		{Name: access, Help: "members: only the members of a private or internal project read its items, the default; source: the data source's defaultAccess decides, except for confidential issues", Flag: "access", Placeholder: "members|source", Choices: []string{byMembers, bySource}},
+		{Name: access, Help: "members: only the members of a private or internal project read its items, the default; source: the data source's defaultAccess decides, except for confidential issues", Flag: "access", Placeholder: "members|source", Choices: []string{byMembers, bySource}, Opens: bySource},
 		{Name: accessToken, Kind: source.Secret, Help: "an access token with the scope read_api", Flag: "token-env", Env: "GITLAB_TOKEN"},
 		{Name: baseURL, Kind: source.URL, Help: "the address of your own GitLab, by https, such as https://gitlab.example", Flag: "base-url", Placeholder: "URL"},
 	},

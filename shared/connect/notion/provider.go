@@ -32,7 +32,7 @@ var Provider = source.Provider{
 	Name: "notion", Title: "Notion pages",
 	Settings: []source.Setting{
 		{Name: accessToken, Kind: source.Secret, Help: "the secret of an integration with the capability to read content", Flag: "token-env", Env: "NOTION_TOKEN", Required: true},
-		{Name: access, Help: "who reads the items, because Notion does not tell: source, the data source's defaultAccess decides; or nobody, only team keys read them", Flag: "access", Placeholder: "source|nobody", Required: true, Choices: []string{bySource, byNobody}},
+		{Name: access, Help: "who reads the items, because Notion does not tell: source, the data source's defaultAccess decides; or nobody, only team keys read them", Flag: "access", Placeholder: "source|nobody", Required: true, Choices: []string{bySource, byNobody}, Opens: bySource},
 		{Name: roots, Kind: source.List, Help: "addresses or ids of pages and databases, up to 100, to read only what is below them", Flag: "root-page", Placeholder: "PAGE"},
 	},
 	Check:     check,

@@ -44,12 +44,16 @@ func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page,
 			page, err = fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: fmt.Errorf("panic: %v", p)}
 		}
 	}()
-	article, err := readability.FromReader(bytes.NewReader(text), at)
+	within, domain := at, at.Scheme+"://"+at.Host
+	if !mayResolve(text, within) {
+		within, domain = nil, ""
+	}
+	article, err := readability.FromReader(bytes.NewReader(text), within)
 	if err != nil {
 		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: err}
 	}
 	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(), markup.Bounds{Padded: true}))
-	markdown, err := convert.ConvertString(article.Content, converter.WithDomain(at.Scheme+"://"+at.Host))
+	markdown, err := convert.ConvertString(article.Content, converter.WithDomain(domain))
 	if err != nil {
 		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: err}
 	}
@@ -61,6 +65,15 @@ func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page,
 		title = titleOf(markdown, at)
 	}
 	return fetch.Page{Title: title, Content: strings.TrimSpace(markdown), NoIndex: noIndex(text)}, nil
+}
+
+// maxAddresses bounds the bytes of the addresses that relative links get.
+const maxAddresses = 4 * fetch.MaxBytes
+
+// mayResolve reports whether relative links in text may get the address that they are within. Many links on a page with a long address would
+// make its text hundreds of times as long. Each is in an attribute with a value, or behind a comma in a list of images.
+func mayResolve(text []byte, within *url.URL) bool {
+	return (bytes.Count(text, []byte("="))+bytes.Count(text, []byte(",")))*len(within.String()) <= maxAddresses
 }
 
 // noIndex reports whether the head of a page asks robots, or Docent, not to index it.

@@ -38,3 +38,26 @@ func TestAPageTakesMemoryInProportionToItsLength(t *testing.T) {
 		})
 	}
 }
+
+// TestALongAddressIsNotRepeatedForEachLink: the text would be hundreds of times as long as the page.
+func TestALongAddressIsNotRepeatedForEachLink(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 2000) + "/"
+	text := "<p>" + strings.Repeat("All about it is written here, and more of it. ", 40) + "</p>"
+	for name, tt := range map[string]struct {
+		path, body string
+	}{
+		"pictures":          {long, strings.Repeat("<img src=b>", 30_000)},
+		"sets of pictures":  {long, `<img srcset="` + strings.Repeat("b 1x,", 30_000) + `">`},
+		"parts of the page": {long, strings.Repeat("<p>More about it.<a href=#b>b</a></p>", 30_000)},
+	} {
+		at, err := url.Parse("https://docs.test/" + tt.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := "<html><head><title>t</title></head><body><article><h1>t</h1>" + text + tt.body + text + "</article></body></html>"
+		if p, err := page.Read([]byte(body), "text/html; charset=utf-8", "text/html", at); err != nil || len(p.Content) > 16<<20 || !strings.Contains(p.Content, "All about it") {
+			t.Errorf("%s: %d bytes of %d, %v", name, len(p.Content), len(body), err)
+		}
+	}
+}

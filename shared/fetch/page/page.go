@@ -44,16 +44,16 @@ func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page,
 			page, err = fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: fmt.Errorf("panic: %v", p)}
 		}
 	}()
-	within, domain := at, at.Scheme+"://"+at.Host
+	noIndex, within := head(text, at)
 	if !mayResolve(text, within) {
-		within, domain = nil, ""
+		within = &url.URL{}
 	}
 	article, err := readability.FromReader(bytes.NewReader(text), within)
 	if err != nil {
 		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: err}
 	}
 	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(), markup.Bounds{Padded: true}))
-	markdown, err := convert.ConvertString(article.Content, converter.WithDomain(domain))
+	markdown, err := convert.ConvertString(article.Content, converter.WithDomain(within.String()))
 	if err != nil {
 		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page's HTML could not be read.", Cause: err}
 	}
@@ -64,7 +64,7 @@ func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page,
 	if title == "" {
 		title = titleOf(markdown, at)
 	}
-	return fetch.Page{Title: title, Content: strings.TrimSpace(markdown), NoIndex: noIndex(text)}, nil
+	return fetch.Page{Title: title, Content: strings.TrimSpace(markdown), NoIndex: noIndex}, nil
 }
 
 // maxAddresses bounds the bytes of the addresses that relative links get.
@@ -76,26 +76,38 @@ func mayResolve(text []byte, within *url.URL) bool {
 	return (bytes.Count(text, []byte("="))+bytes.Count(text, []byte(",")))*len(within.String()) <= maxAddresses
 }
 
-// noIndex reports whether the head of a page asks robots, or Docent, not to index it.
-func noIndex(text []byte) bool {
+// head reads the head of the page at an address. noIndex means that it asks robots, or Docent, not to index the page; within is
+// what its links are relative to.
+func head(text []byte, at *url.URL) (noIndex bool, within *url.URL) {
+	page := *at
+	page.Fragment, page.RawFragment = "", ""
+	within = &page
+	based := false
 	for z := html.NewTokenizer(bytes.NewReader(text)); ; {
 		kind := z.Next()
 		if kind == html.ErrorToken {
-			return false
+			return noIndex, within
 		}
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			continue
 		}
 		t, of := z.Token(), map[string]string{}
 		if t.DataAtom == atom.Body {
-			return false
+			return noIndex, within
 		}
 		for _, a := range t.Attr {
 			of[a.Key] = a.Val
 		}
 		name := strings.ToLower(strings.TrimSpace(of["name"]))
-		if t.DataAtom == atom.Meta && (name == "robots" || name == "docent") && fetch.NoIndex(of["content"]) {
-			return true
+		switch {
+		case t.DataAtom == atom.Meta && (name == "robots" || name == "docent") && fetch.NoIndex(of["content"]):
+			noIndex = true
+		case t.DataAtom == atom.Base && of["href"] != "" && !based: // the first one counts
+			based = true
+			if u, err := page.Parse(strings.TrimSpace(of["href"])); err == nil && u.Host != "" && u.User == nil && (u.Scheme == "http" || u.Scheme == "https") {
+				u.Fragment, u.RawFragment = "", ""
+				within = u
+			}
 		}
 	}
 }

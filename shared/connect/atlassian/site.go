@@ -72,6 +72,18 @@ func (c Client) Open(product string, a source.Access) *Site {
 	return s
 }
 
+// maxLinkBase bounds what Links returns, in bytes.
+const maxLinkBase = 100
+
+// Links returns what the addresses of links to s in a text begin with: its Base, or nothing if that is long. A text may have hundreds of
+// thousands of links, of a few bytes each.
+func (s *Site) Links() string {
+	if len(s.Base) > maxLinkBase {
+		return ""
+	}
+	return s.Base
+}
+
 // Get requests path with query from s and decodes the reply. Its errors are *source.SyncError,
 // whose text says that what could not be read, or ctx's own.
 func Get[T any](ctx context.Context, s *Site, what, path string, query url.Values) (T, error) {

@@ -103,7 +103,7 @@ func (r *reading) fill(ctx context.Context, i *source.Item, c content, page id) 
 	r.know(c.History.CreatedBy)
 	r.know(c.Version.By)
 	if r.kind != attachments {
-		i.Body = markdown(c.Body.Storage.Value, place{base: r.Base, space: r.space, page: string(page),
+		i.Body = markdown(c.Body.Storage.Value, place{base: r.Links(), space: r.space, page: string(page),
 			name: func(p person) string { return r.nameOf(ctx, p) }})
 	}
 	i.Metadata = filter.Metadata{}

@@ -145,3 +145,20 @@ func TestCommentsTakeMemoryInProportionToTheirNumber(t *testing.T) {
 		}
 	})
 }
+
+// TestALongAddressIsNotRepeatedForEachLink: a text of 4 MB would become one of more than a gigabyte.
+func TestALongAddressIsNotRepeatedForEachLink(t *testing.T) {
+	t.Parallel()
+	for base, want := range map[string]string{"https://jira.test": "[a](https://jira.test/browse/B-1)", "https://jira.test/" + strings.Repeat("a", 2000): "[a](/browse/B-1)"} {
+		c := &Connector{}
+		r := c.open(source.Access{Settings: source.NewSettings(map[string]any{"baseUrl": base})}, "B")
+		i := issue{Key: "B-2"}
+		i.Fields.Description = json.RawMessage(`"[a|B-1]"`)
+		if item := r.issueItem(i, nil); item.Body != want || item.URI != base+"/browse/B-2" {
+			t.Errorf("got %q at %s", item.Body, item.URI)
+		}
+		if item := r.commentItem(i, comment{ID: "1", Body: i.Fields.Description}, nil); item.Body != want {
+			t.Errorf("a comment: got %q", item.Body)
+		}
+	}
+}

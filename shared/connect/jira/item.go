@@ -133,7 +133,7 @@ type visibility struct {
 // issueItem returns an issue.
 func (r *reading) issueItem(i issue, readers *access.Names) source.Item {
 	f := i.Fields
-	item := source.Item{URI: r.issueURI(i.Key), Title: source.ClipTitle(f.Summary), Body: text(f.Description, r.Base), SourceType: "issue",
+	item := source.Item{URI: r.issueURI(i.Key), Title: source.ClipTitle(f.Summary), Body: text(f.Description, r.Links()), SourceType: "issue",
 		Author: atlassian.Fact(titleOf(f.Reporter, f.Creator), atlassian.MaxFact), Project: atlassian.Fact(r.project, atlassian.MaxFact),
 		Number: i.Key, State: source.StateOpen, Labels: atlassian.Facts(f.Labels, atlassian.MaxLabel, source.MaxListed),
 		CreatedAt: f.Created.Time, UpdatedAt: f.Updated.Time, ClosedAt: f.Resolved.Time, Access: readers, Metadata: filter.Metadata{}}
@@ -176,7 +176,7 @@ func titleOf(users ...*atlassian.User) string {
 // commentItem returns a comment on i.
 func (r *reading) commentItem(i issue, c comment, readers *access.Names) source.Item {
 	return source.Item{URI: r.issueURI(i.Key) + "#comment-" + c.ID, Title: source.ClipTitle("Comment on " + i.Key + ": " + i.Fields.Summary),
-		Body: text(c.Body, r.Base), SourceType: "issue", Author: atlassian.Fact(c.Author.Title(), atlassian.MaxFact),
+		Body: text(c.Body, r.Links()), SourceType: "issue", Author: atlassian.Fact(c.Author.Title(), atlassian.MaxFact),
 		Project: atlassian.Fact(r.project, atlassian.MaxFact), CreatedAt: c.Created.Time, UpdatedAt: c.Updated.Time, Access: readers,
 		Metadata: filter.Metadata{"type": filter.Text("comment")}, Comment: true}
 }

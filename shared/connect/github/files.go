@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -57,7 +58,7 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 	}
 	s.branch = p.Branch
 	if p.Whole {
-		err := s.readArchive(ctx, p, yield)
+		err := s.readWhole(ctx, p, yield)
 		var failed *source.SyncError
 		if resumed && errors.As(err, &failed) && failed.Code == source.NotThere {
 			return source.ErrFullScanNeeded // the commit is gone since the interruption, for ever
@@ -115,6 +116,57 @@ func (s *session) blob(name string) string {
 	return s.html + "blob/" + (&url.URL{Path: s.branch + "/" + name}).EscapedPath()
 }
 
+// readWhole reads all files of the commit p.Target, one by one if its archive is too slow.
+func (s *session) readWhole(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
+	if !p.Single {
+		if err := s.readArchive(ctx, p, yield); !errors.Is(err, repository.ErrSlow) {
+			return err
+		}
+	}
+	p.Single = true
+	found, err := s.listFiles(ctx, p.Target)
+	if err != nil {
+		return err
+	}
+	read := func(name string) (*source.Item, error) { return s.readBlob(ctx, name, found[name]) }
+	return repository.Each(slices.Sorted(maps.Keys(found)), p.Next, s.Now, read, func(items []source.Item, next int, last bool) bool {
+		p.Next = next
+		return yield(p.wholePage(items, last))
+	})
+}
+
+// wholePage returns a page of a full scan, after which p is the checkpoint unless it is the last one.
+func (p checkpoint) wholePage(items []source.Item, last bool) source.SyncPage {
+	if last {
+		p = checkpoint{Branch: p.Branch, Commit: p.Target, ETag: p.ETag}
+	}
+	return source.SyncPage{Items: items, Checkpoint: source.EncodeCheckpoint(p), Last: last, Exact: last}
+}
+
+// listFiles returns the SHAs of the wanted files of a commit, by name.
+func (s *session) listFiles(ctx context.Context, commit string) (map[string]string, error) {
+	var all struct {
+		Entries   []entry `json:"tree"`
+		Truncated bool    `json:"truncated"`
+	}
+	_, _, err := s.get(ctx, "repos/"+s.repository+"/git/trees/"+commit+"?recursive=1", "", "", func() any { all.Entries = nil; return &all })
+	switch {
+	case err != nil:
+		return nil, err
+	case all.Truncated:
+		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The archive of the repository takes too long, and GitHub does not list all of its files."}
+	case all.Entries == nil:
+		return nil, emptyReply()
+	}
+	found := map[string]string{}
+	for _, e := range all.Entries {
+		if e.Type == "blob" && e.Mode != linkMode && isSHA(e.SHA) && repository.Wanted(e.Name, e.Size) {
+			found[e.Name] = e.SHA
+		}
+	}
+	return found, nil
+}
+
 // readArchive reads all files of the commit p.Target from its archive.
 func (s *session) readArchive(ctx context.Context, p checkpoint, yield func(source.SyncPage) bool) error {
 	reply, err := s.send(ctx, "repos/"+s.repository+"/tarball/"+p.Target, archiveType, "") // no time limit as long as data arrives
@@ -127,11 +179,7 @@ func (s *session) readArchive(ctx context.Context, p checkpoint, yield func(sour
 	}
 	return repository.Archive(reply.Body, p.Skip, s.Now, file, func(items []source.Item, skip int, last bool) bool {
 		p.Skip = skip
-		page := source.SyncPage{Items: items, Checkpoint: source.EncodeCheckpoint(p), Last: last, Exact: last}
-		if last {
-			page.Checkpoint = source.EncodeCheckpoint(checkpoint{Branch: p.Branch, Commit: p.Target, ETag: p.ETag})
-		}
-		return yield(page)
+		return yield(p.wholePage(items, last))
 	})
 }
 
@@ -211,37 +259,46 @@ func (s *session) readFile(ctx context.Context, commit string, f fileChange) (*s
 	if !repository.Wanted(f.Name, 0) || !isSHA(f.SHA) {
 		return nil, nil
 	}
-	var text limitedBuffer
-	_, _, err := s.get(ctx, "repos/"+s.repository+"/git/blobs/"+f.SHA, rawType, "", func() any { text = limitedBuffer{}; return &text })
+	i, err := s.readBlob(ctx, f.Name, f.SHA)
 	var failed *source.SyncError
 	if errors.As(err, &failed) && failed.Code == source.NotThere {
 		return nil, nil // a submodule, whose SHA is that of a commit elsewhere
 	}
+	if err != nil || i == nil || !mayBeLink(i.Body) {
+		return i, err
+	}
+	if link, err := s.isLink(ctx, commit, f.Name); err != nil || link {
+		return nil, err
+	}
+	return i, nil
+}
+
+// readBlob returns a file with an SHA as an item, or nil if it is too large or contains no text.
+func (s *session) readBlob(ctx context.Context, name, sha string) (*source.Item, error) {
+	var text limitedBuffer
+	_, _, err := s.get(ctx, "repos/"+s.repository+"/git/blobs/"+sha, rawType, "", func() any { text = limitedBuffer{}; return &text })
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", strconv.Quote(f.Name), err)
+		return nil, fmt.Errorf("read %s: %w", strconv.Quote(name), err)
 	}
 	if text.full {
 		return nil, nil
 	}
-	if mayBeLink(text.Bytes()) {
-		if link, err := s.isLink(ctx, commit, f.Name); err != nil || link {
-			return nil, err
-		}
-	}
-	return repository.Item(s.repository, s.blob(f.Name), f.Name, text.Bytes()), nil
+	return repository.Item(s.repository, s.blob(name), name, text.Bytes()), nil
 }
 
 // mayBeLink reports whether text may be that of a symbolic link: the name of another file. A comparison does not tell.
-func mayBeLink(text []byte) bool {
+func mayBeLink(text string) bool {
 	const longest = 4096 // bytes
-	return len(text) <= longest && !bytes.Contains(text, []byte("\n"))
+	return len(text) <= longest && !strings.Contains(text, "\n")
 }
 
 // entry is a file or folder in a folder of a commit.
 type entry struct {
-	Name string `json:"path"`
+	Name string `json:"path"` // below the folder that is listed
 	Mode string `json:"mode"`
+	Type string `json:"type"`
 	SHA  string `json:"sha"`
+	Size int64  `json:"size"`
 }
 
 // The modes of symbolic links and folders.

@@ -362,3 +362,71 @@ func TestFilesThatTakeLongAreYieldedInParts(t *testing.T) {
 		t.Errorf("%d files", read)
 	}
 }
+
+// TestFilesOfAnArchiveThatTakesTooLongAreReadOneByOne: each turn of the source would repeat what the one before has read.
+func TestFilesOfAnArchiveThatTakesTooLongAreReadOneByOne(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{"link.go": githubtest.Link + "f000.go", "lib": githubtest.Submodule + strings.Repeat("a", 40), "big.txt": strings.Repeat("x", 300<<10)}
+	for n := range 120 {
+		files[fmt.Sprintf("f%03d.go", n)] = fmt.Sprintf("package f%d\n", n)
+	}
+	r.commit(files, false)
+	var first source.SyncPage
+	for page, err := range r.c.Read(t.Context(), r.access, "acme/api files", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = page
+		break // as if killed
+	}
+	at := now
+	slow := func() time.Time { at = at.Add(10 * time.Second); return at }
+	r.c.Now = slow
+	items, _, end, err := r.part("files", first.Checkpoint)
+	if err != nil || len(items) != 120 || !end.Exact || slices.Contains(items, "code link.go") {
+		t.Errorf("%d files, exact: %t, %v", len(items), end.Exact, err)
+	}
+	if items, removed, _ := r.mustRead("files", end.Checkpoint); items != nil || removed != nil {
+		t.Errorf("then %q and %q", items, removed)
+	}
+	// What was read before a rate limit is not read again.
+	asked := 0
+	r.server.Before(func(path string, w http.ResponseWriter) bool {
+		if !strings.Contains(path, "/git/blobs/") {
+			return false
+		}
+		if asked++; asked%7 == 0 {
+			w.Header().Set("Retry-After", "60")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+		return asked%7 == 0
+	})
+	read, checkpoint := map[string]bool{}, first.Checkpoint
+	for last := false; !last && asked < 1000; {
+		for page, err := range r.c.Read(t.Context(), r.access, "acme/api files", checkpoint) {
+			var failed *source.SyncError
+			if errors.As(err, &failed) && failed.Code == source.RateLimited {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range page.Items {
+				if read[i.URI] {
+					t.Fatalf("%s is read again", i.URI)
+				}
+				read[i.URI] = true
+			}
+			checkpoint, last = page.Checkpoint, page.Last
+		}
+	}
+	if len(read) != 120 {
+		t.Errorf("%d files between rate limits", len(read))
+	}
+	r.put(func(x *githubtest.Repository) { x.Commits = nil })
+	r.commit(map[string]string{"other.go": "package other\n"}, false)
+	if _, _, _, err := r.part("files", first.Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("of a commit that is gone: %v", err)
+	}
+}

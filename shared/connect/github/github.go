@@ -78,7 +78,9 @@ type checkpoint struct {
 	Branch string    `json:"branch,omitempty"`
 	Target string    `json:"target,omitempty"` // files: the commit that is being read
 	Skip   int       `json:"skip,omitempty"`   // files: number already read from Target
-	Whole  bool      `json:"whole,omitempty"`  // files: Target is read from an archive
+	Whole  bool      `json:"whole,omitempty"`  // files: all of Target is read: from an archive or, with Single, one by one
+	Single bool      `json:"single,omitempty"`
+	Next   int       `json:"next,omitempty"` // files: with Single, number already read of those in the order of their names
 }
 
 // Read yields the pages of a part; see source.Connector.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +19,7 @@ import (
 const (
 	filesAPage  = 50  // changed files per page
 	maxCompared = 500 // changed files that are read one by one; more are read from an archive
+	maxTree     = 100_000
 )
 
 // readFiles reads the files of the default branch: all of them, or the changes since the
@@ -46,7 +49,7 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 		return err
 	}
 	if p.Whole {
-		if err = s.readArchive(ctx, p, readers, yield); resumed && isGone(err) {
+		if err = s.readWhole(ctx, p, readers, yield); resumed && isGone(err) {
 			return source.ErrFullScanNeeded // the commit is gone since the interruption, for ever
 		}
 		return err
@@ -100,6 +103,58 @@ func (p checkpoint) read() checkpoint {
 	return checkpoint{Readers: p.Readers, Branch: p.Branch, Commit: p.Target}
 }
 
+// readWhole reads all files of the commit p.Target, one by one if its archive is too slow.
+func (s *session) readWhole(ctx context.Context, p checkpoint, readers *names.Names, yield func(source.SyncPage) bool) error {
+	if !p.Single {
+		if err := s.readArchive(ctx, p, readers, yield); !errors.Is(err, repository.ErrSlow) {
+			return err
+		}
+	}
+	p.Single = true
+	found, err := s.listFiles(ctx, p.Target)
+	if err != nil {
+		return err
+	}
+	read := func(name string) (*source.Item, error) { return s.readRaw(ctx, p, readers, name) }
+	return repository.Each(found, p.Next, s.Now, read, func(items []source.Item, next int, last bool) bool {
+		p.Next = next
+		return yield(p.wholePage(items, last))
+	})
+}
+
+// wholePage returns a page of a full scan, after which p is the checkpoint unless it is the last one.
+func (p checkpoint) wholePage(items []source.Item, last bool) source.SyncPage {
+	if last {
+		p = p.read()
+	}
+	return source.SyncPage{Items: items, Checkpoint: source.EncodeCheckpoint(p), Last: last, Exact: last}
+}
+
+// listFiles returns the sorted names of the files of a commit that may be wanted.
+func (s *session) listFiles(ctx context.Context, commit string) ([]string, error) {
+	found := map[string]bool{}
+	for page, read := 1, 0; page > 0; {
+		some, header, err := rest.Get[[]struct {
+			Path string `json:"path"`
+			Type string `json:"type"`
+			Mode string `json:"mode"`
+		}](ctx, s.api, fmt.Sprintf("/repository/tree?ref=%s&recursive=true&per_page=%d&page=%d", commit, perPage, page))
+		if err != nil {
+			return nil, err
+		}
+		if read += len(some); read > maxTree {
+			return nil, &source.SyncError{Code: source.TooLarge, Detail: "The archive of the repository takes too long, and it has more files than are read one by one."}
+		}
+		for _, f := range some {
+			if f.Type == "blob" && f.Mode != isLink && repository.Wanted(f.Path, 0) {
+				found[f.Path] = true
+			}
+		}
+		page = nextPage(header, page, len(some))
+	}
+	return slices.Sorted(maps.Keys(found)), nil
+}
+
 // readArchive reads all files of the commit p.Target from its archive.
 func (s *session) readArchive(ctx context.Context, p checkpoint, readers *names.Names, yield func(source.SyncPage) bool) error {
 	body, err := s.api.Stream(ctx, "/repository/archive.tar.gz?sha="+p.Target)
@@ -110,11 +165,7 @@ func (s *session) readArchive(ctx context.Context, p checkpoint, readers *names.
 	file := func(name string, text []byte) *source.Item { return s.file(p, readers, name, text) }
 	return repository.Archive(body, p.Skip, s.Now, file, func(items []source.Item, skip int, last bool) bool {
 		p.Skip = skip
-		page := source.SyncPage{Items: items, Checkpoint: source.EncodeCheckpoint(p), Last: last, Exact: last}
-		if last {
-			page.Checkpoint = source.EncodeCheckpoint(p.read())
-		}
-		return yield(page)
+		return yield(p.wholePage(items, last))
 	})
 }
 
@@ -207,11 +258,16 @@ func (s *session) readFile(ctx context.Context, p checkpoint, readers *names.Nam
 	if !repository.Wanted(name, 0) {
 		return nil, nil //nolint:nilnil // a file that is left out
 	}
-	text, err := s.api.Text(ctx, "/repository/files/"+url.PathEscape(name)+"/raw?ref="+p.Target, repository.MaxFile)
-	var failed *source.SyncError
-	if errors.As(err, &failed) && failed.Code == source.NotThere {
+	i, err := s.readRaw(ctx, p, readers, name)
+	if isGone(err) {
 		return nil, nil //nolint:nilnil // a submodule, or a file that is no longer kept
 	}
+	return i, err
+}
+
+// readRaw returns a file of the commit p.Target as an item, or nil if it is too large or contains no text.
+func (s *session) readRaw(ctx context.Context, p checkpoint, readers *names.Names, name string) (*source.Item, error) {
+	text, err := s.api.Text(ctx, "/repository/files/"+url.PathEscape(name)+"/raw?ref="+p.Target, repository.MaxFile)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", strconv.Quote(name), err)
 	}

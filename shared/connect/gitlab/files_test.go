@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/connect/gitlab/gitlabtest"
 	"docent/shared/connect/rest"
@@ -253,5 +254,64 @@ func TestAWikiThatIsNoListRemovesNothing(t *testing.T) {
 		if _, _, end, err := r.part("wiki", nil); !errors.As(err, &failed) || failed.Code != source.Unreadable || end.Exact {
 			t.Errorf("%q: %+v, %v", body, end, err)
 		}
+	}
+}
+
+// TestFilesOfAnArchiveThatTakesTooLongAreReadOneByOne: each turn of the source would repeat what the one before has read.
+func TestFilesOfAnArchiveThatTakesTooLongAreReadOneByOne(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{"link.md": gitlabtest.Link + "f000.md"}
+	for n := range 120 {
+		files[fmt.Sprintf("f%03d.md", n)] = fmt.Sprintf("Text %d.", n)
+	}
+	r.commit(files)
+	var first source.SyncPage
+	for page, err := range r.c.Read(t.Context(), r.access(), project+" files", nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = page
+		break // as if killed
+	}
+	r.server.Requests()
+	r.c.Now = func() time.Time { r.now = r.now.Add(10 * time.Second); return r.now }
+	uris, _, end := r.must("files", first.Checkpoint)
+	if len(uris) != 120 || !end.Exact || slices.Contains(uris, "blob/main/link.md") {
+		t.Errorf("%d files, exact: %t", len(uris), end.Exact)
+	}
+	r.c.Now = func() time.Time { return r.now }
+	if uris, removed, _ := r.must("files", end.Checkpoint); uris != nil || removed != nil {
+		t.Errorf("then %q and %q", uris, removed)
+	}
+	// A sync that is interrupted resumes there.
+	r.c.Now = func() time.Time { r.now = r.now.Add(10 * time.Second); return r.now }
+	read, at := map[string]bool{}, first.Checkpoint
+	for range 500 {
+		var page source.SyncPage
+		for one, err := range r.c.Read(t.Context(), r.access(), project+" files", at) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			page = one
+			break
+		}
+		for _, i := range page.Items {
+			if read[i.URI] {
+				t.Fatalf("%s is read again", i.URI)
+			}
+			read[i.URI] = true
+		}
+		if at = page.Checkpoint; page.Last {
+			break
+		}
+	}
+	if len(read) != 120 {
+		t.Errorf("%d files in parts", len(read))
+	}
+	r.put(func(p *gitlabtest.Project) { p.Commits = nil })
+	r.commit(map[string]string{"other.md": "Other."})
+	if _, _, _, err := r.part("files", first.Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("of a commit that is gone: %v", err)
 	}
 }

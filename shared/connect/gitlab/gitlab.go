@@ -85,7 +85,9 @@ type checkpoint struct {
 	Commit string `json:"commit,omitempty"` // the last commit read
 	Target string `json:"target,omitempty"` // the commit that is being read
 	Branch string `json:"branch,omitempty"`
-	Whole  bool   `json:"whole,omitempty"` // Target is read from an archive
+	Whole  bool   `json:"whole,omitempty"` // all of Target is read: from an archive or, with Single, one by one
+	Single bool   `json:"single,omitempty"`
+	Next   int    `json:"next,omitempty"` // with Single, number already read of the files in the order of their names
 }
 
 // Retries marks the connector as a source.Retrier.

@@ -94,6 +94,43 @@ func TestFilesAreSavedBeforeALongOneIsPassed(t *testing.T) {
 	}
 }
 
+// TestAnArchiveThatBringsNothingNewIsGivenUp: it may take longer than the turn of a source to get to what is new.
+func TestAnArchiveThatBringsNothingNewIsGivenUp(t *testing.T) {
+	t.Parallel()
+	packed := pack("a.md", "b.md", "c.md", "d.md", "e.md", "f.md", "g.md", "h.md")
+	for name, tt := range map[string]struct {
+		skip int
+		step time.Duration // for each look at the clock
+		want error
+	}{
+		"what was read before":    {7, slowest / 10, ErrSlow},
+		"a new file now and then": {0, slowest / 10, nil},
+		"what was read, in time":  {7, slowest / 100, nil},
+	} {
+		at := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+		err := Archive(io.NopCloser(bytes.NewReader(packed)), tt.skip, func() time.Time { at = at.Add(tt.step); return at },
+			func(name string, _ []byte) *source.Item { return &source.Item{URI: name} }, func([]source.Item, int, bool) bool { return true })
+		if !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var body io.Reader = bytes.NewReader(packed[:20])
+	at := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+	err := Archive(io.NopCloser(io.MultiReader(body, slowReader{func() { at = at.Add(slowest / 10) }})), 0, func() time.Time { return at }, nil, nil)
+	if !errors.Is(err, ErrSlow) {
+		t.Errorf("a trickle: %v", err)
+	}
+}
+
+// slowReader sends one byte of an endless gzip at a time.
+type slowReader struct{ wait func() }
+
+func (r slowReader) Read(b []byte) (int, error) {
+	r.wait()
+	b[0] = 0
+	return 1, nil
+}
+
 // pack returns the archive of a commit with files of five bytes.
 func pack(names ...string) []byte {
 	var packed bytes.Buffer

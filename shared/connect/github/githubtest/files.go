@@ -55,15 +55,36 @@ func (c Commit) folderSHA(folder string) string {
 	return hash("tree " + c.SHA() + " " + folder)
 }
 
-// tree lists one folder.
+// tree lists one folder or, if that is asked for, all below the top.
 func tree(r *Repository, w http.ResponseWriter, q *http.Request) {
 	type entry struct {
 		Path string `json:"path"`
 		Mode string `json:"mode"`
 		Type string `json:"type"`
 		SHA  string `json:"sha"`
+		Size int    `json:"size,omitempty"`
+	}
+	blobOf := func(path, text string) entry {
+		switch {
+		case strings.HasPrefix(text, Submodule):
+			return entry{path, "160000", "commit", blobSHA(text), 0}
+		case strings.HasPrefix(text, Link):
+			return entry{path, "120000", "blob", blobSHA(text), len(text)}
+		}
+		return entry{path, "100644", "blob", blobSHA(text), len(text)}
 	}
 	for _, c := range r.Commits {
+		if q.URL.Query().Get("recursive") == "1" {
+			if c.SHA() != q.PathValue("sha") {
+				continue
+			}
+			entries := []entry{}
+			for name, text := range c.Files {
+				entries = append(entries, blobOf(name, text))
+			}
+			answer(w, map[string]any{"sha": q.PathValue("sha"), "tree": entries, "truncated": len(entries) > 1000})
+			return
+		}
 		folders := map[string]bool{"": true}
 		for name := range c.Files {
 			for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
@@ -76,19 +97,13 @@ func tree(r *Repository, w http.ResponseWriter, q *http.Request) {
 			}
 			entries := []entry{}
 			for name, text := range c.Files {
-				switch {
-				case strings.TrimSuffix(path.Dir(name), ".") != folder:
-				case strings.HasPrefix(text, Submodule):
-					entries = append(entries, entry{path.Base(name), "160000", "commit", blobSHA(text)})
-				case strings.HasPrefix(text, Link):
-					entries = append(entries, entry{path.Base(name), "120000", "blob", blobSHA(text)})
-				default:
-					entries = append(entries, entry{path.Base(name), "100644", "blob", blobSHA(text)})
+				if strings.TrimSuffix(path.Dir(name), ".") == folder {
+					entries = append(entries, blobOf(path.Base(name), text))
 				}
 			}
 			for below := range folders {
 				if below != "" && strings.TrimSuffix(path.Dir(below), ".") == folder {
-					entries = append(entries, entry{path.Base(below), "040000", "tree", c.folderSHA(below)})
+					entries = append(entries, entry{path.Base(below), "040000", "tree", c.folderSHA(below), 0})
 				}
 			}
 			answer(w, map[string]any{"sha": q.PathValue("sha"), "tree": entries, "truncated": false})

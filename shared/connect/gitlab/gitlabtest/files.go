@@ -2,6 +2,7 @@ package gitlabtest
 
 import (
 	"archive/tar"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha1" //nolint:gosec // as Git names commits
 	"encoding/hex"
@@ -55,14 +56,14 @@ func head(p *Project, w http.ResponseWriter, q *http.Request) {
 }
 
 func tree(p *Project, w http.ResponseWriter, q *http.Request) {
-	c, name, ok := p.commit(p.Branch)
+	c, name, ok := p.commit(cmp.Or(q.URL.Query().Get("ref"), p.Branch))
 	if !ok {
 		refuse(w, http.StatusNotFound, "404 Tree Not Found")
 		return
 	}
 	entries := []map[string]string{}
 	for _, file := range slices.Sorted(maps.Keys(c.Files)) {
-		entries = append(entries, map[string]string{"id": name, "name": file, "type": "blob", "path": file, "mode": "100644"})
+		entries = append(entries, map[string]string{"id": name, "name": file, "type": "blob", "path": file, "mode": mode(c.Files[file])})
 	}
 	paged(w, q, entries, every[map[string]string])
 }

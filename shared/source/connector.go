@@ -147,6 +147,11 @@ var ErrFullScanNeeded = errors.New("a full scan is needed")
 // *SyncError too, which the team's admins see.
 var ErrPartGone = errors.New("the part is gone")
 
+// ErrPartHidden means that the provider does not show a part, and that its items have the readers that the provider told: nobody knows who
+// they are now. It wraps a *SyncError too. If it is still so after an hour, nobody but team keys reads the items, and the part is read
+// completely when it is shown again.
+var ErrPartHidden = errors.New("the part is not shown")
+
 // Connection is a connector with the intervals of its syncs.
 type Connection struct {
 	Connector     Connector

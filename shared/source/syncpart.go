@@ -29,6 +29,11 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 	}
 	r.state.Part, r.checksKept = part, p.LastScanStarted == 0
 	err := r.readAround(ctx, part, &p)
+	if errors.Is(err, ErrPartHidden) {
+		if failed := r.hidePart(ctx, part); failed != nil {
+			return failed
+		}
+	}
 	if errors.Is(err, ErrPartGone) {
 		if p.version > 0 { // else nothing was read of it
 			if removed := r.removePart(ctx, part); removed != nil {
@@ -46,7 +51,7 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 
 func (p *partState) startFullScan(now int64) {
 	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy, Unsaid: p.Unsaid,
-		Readers: p.Readers, Narrow: p.Narrow}
+		Readers: p.Readers, Narrow: p.Narrow, HiddenSince: p.HiddenSince, Hidden: p.Hidden}
 }
 
 // readAround reads a part to its end. When a page has records that fail for the first time, it notes them, and the page
@@ -128,6 +133,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 
 // takePage stores a page of a part, and then its checkpoint in the state of the part. The readers of the part come first.
 func (r *syncRun) takePage(ctx context.Context, access Access, part string, p *partState, page SyncPage, t *tries) error {
+	p.HiddenSince, p.Hidden = 0, false
 	if page.Readers != nil {
 		p.Checkpoint, p.Readers, p.Narrow = page.Checkpoint, page.Readers, page.Narrow
 		if err := r.savePart(ctx, part, p); err != nil {

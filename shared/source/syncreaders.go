@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -37,6 +38,35 @@ func (r *syncRun) giveReaders(ctx context.Context, part string, p *partState) er
 	}
 	p.Readers, p.Narrow = nil, false
 	return nil
+}
+
+// hideAfter is how long a provider does not show a part before its items are hidden: it may have failed.
+const hideAfter = time.Hour
+
+// hidePart notes that the provider does not show a part. When that has been so for long it forgets the checkpoint, so that no event stores an
+// item by it, and lets nobody read the items. It can be interrupted and repeated at any point.
+func (r *syncRun) hidePart(ctx context.Context, part string) error {
+	p, now := r.parts[part], r.now().UnixMilli()
+	switch {
+	case p.version == 0 || p.Hidden: // nothing was read of it, or it is done
+		return nil
+	case p.HiddenSince == 0 || p.HiddenSince > now: // for the first time, or the clock was ahead then
+		p.HiddenSince = now
+		return r.savePart(ctx, part, &p)
+	case now-p.HiddenSince < hideAfter.Milliseconds():
+		return nil
+	}
+	p.partBody = partBody{Listed: p.Listed, HiddenSince: p.HiddenSince}
+	if err := r.savePart(ctx, part, &p); err != nil {
+		return err
+	}
+	if err := r.setReadersOf(ctx, func(e document.Entry) (*access.Rule, bool) {
+		return nobody(), r.Connector.PartContains(r.access.Settings, part, e.URI)
+	}); err != nil {
+		return err
+	}
+	p.Hidden = true
+	return r.savePart(ctx, part, &p)
 }
 
 // setReadersOf gives each stored item the rule that of returns, unless of says that the item keeps its own. It can be interrupted and

@@ -3,8 +3,10 @@ package source_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,4 +119,69 @@ func TestNarrowReadersAreThoseThatStay(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestItemsOfAPartThatIsNotShownAreHidden after an hour, also if the process ends at any call of the store, and until the part is shown again.
+func TestItemsOfAPartThatIsNotShownAreHidden(t *testing.T) {
+	t.Parallel()
+	hidden := func() error {
+		return fmt.Errorf("%w: %w", source.ErrPartHidden, &source.SyncError{Code: source.NotThere, Detail: "It is not there."})
+	}
+	// fail syncs after a time, in which part a is not shown.
+	fail := func(l *library, after time.Duration) {
+		l.clock.Advance(after)
+		l.shelf.at["a 0"] = hidden
+		_ = l.sync()
+	}
+	check := func(t *testing.T, l *library, what string, want bool) {
+		t.Helper()
+		for e, err := range l.syncer.Documents.Items(t.Context(), l.team, l.id, search.Documentation, true) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			closed := e.Access != nil && len(e.Access.Users)+len(e.Access.Groups) == 0
+			if closed != (want && strings.HasPrefix(e.URI, "https://shelf.test/a/")) {
+				t.Errorf("%s: %s is hidden: %t", what, e.URI, closed)
+			}
+		}
+		l.wantItems(everything...)
+	}
+	run := func(t *testing.T, arm func(*library)) *library {
+		l := newLibrary(t, newShelf())
+		l.mustSync()
+		fail(l, 20*time.Minute)
+		fail(l, 50*time.Minute)
+		check(t, l, "within an hour", false)
+		arm(l)
+		fail(l, 20*time.Minute)
+		l.plan.Disarm()
+		return l
+	}
+	l := run(t, func(l *library) { l.plan.Watch() })
+	check(t, l, "after an hour", true)
+	if d := l.shown(); d.State != source.Failed || code(d) != source.NotThere {
+		t.Errorf("shown %+v", d)
+	}
+	calls := l.plan.Seen()
+	fail(l, 20*time.Minute) // once more changes nothing
+	check(t, l, "later", true)
+	l.shelf.asked = nil
+	l.clock.Advance(20 * time.Minute)
+	l.mustSync()
+	check(t, l, "shown again", false)
+	if !slices.Contains(l.shelf.asked, "a 6") {
+		t.Errorf("shown again, %q was read", l.shelf.asked)
+	}
+	fail(l, 20*time.Minute) // the time begins anew
+	check(t, l, "not shown again", false)
+	for at, name := range calls {
+		for _, mode := range faulttest.ModesOf(name) {
+			l := run(t, func(l *library) { l.plan.Arm(mode, at+1) })
+			for range 2 {
+				fail(l, 5*time.Minute)
+			}
+			check(t, l, name, true)
+		}
+	}
+	t.Logf("%d calls", len(calls))
 }

@@ -164,6 +164,9 @@ type partBody struct {
 	FailedBy int64 `json:"failedBy,omitempty"`
 	// Unsaid are the uris of items of which the provider did not say whether they are deleted, the latest last: the others are asked about first.
 	Unsaid []string `json:"unsaid,omitempty"`
+	// HiddenSince is when the provider first did not show the part, 0 if it does, and Hidden whether the items are hidden for that; see ErrPartHidden.
+	HiddenSince int64 `json:"hiddenSince,omitempty"`
+	Hidden      bool  `json:"hidden,omitempty"`
 	// Readers are those that not all stored items have got yet; see SyncPage.Readers.
 	Readers *access.Names `json:"readers,omitempty"`
 	Narrow  bool          `json:"narrow,omitempty"`

@@ -5,6 +5,7 @@ package atlassian
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -70,6 +71,15 @@ func (c Client) Open(product string, a source.Access) *Site {
 	s.API = &rest.API{Provider: product, Base: strings.TrimRight(a.Settings.Text(BaseURL), "/"), HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
 		Header: http.Header{"Authorization": {credentials}}, Refusal: s.refusal, Most: maxReply, Follow: follow}
 	return s
+}
+
+// Hidden returns missing, the failure for a space or project that the site does not show, so that nobody knows who may read its items, if
+// they have the readers that the site told.
+func (s *Site) Hidden(missing *source.SyncError) error {
+	if !Mirrors(s.access.Settings) {
+		return missing
+	}
+	return fmt.Errorf("%w: %w", source.ErrPartHidden, missing)
 }
 
 // maxLinkBase bounds what Links returns, in bytes.

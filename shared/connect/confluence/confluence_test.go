@@ -229,6 +229,32 @@ func TestWhatMovesDuringAScanIsNotMissed(t *testing.T) {
 	})
 }
 
+// TestNobodyReadsASpaceThatIsNotShown: who may read it now is not known, unless the source decides.
+func TestNobodyReadsASpaceThatIsNotShown(t *testing.T) {
+	t.Parallel()
+	for by, want := range map[string]bool{"members": true, "source": false} {
+		both(t, func(t *testing.T, cloud bool) {
+			s := newSite(t, cloud, map[string]any{"access": by})
+			s.Put(page(1, "One"))
+			s.MustSync()
+			s.Change(func() { delete(s.Spaces, "ENG"); clear(s.Pages) })
+			s.clock.Advance(7 * time.Hour)
+			for range 5 {
+				s.MustSync()
+				s.clock.Advance(20 * time.Minute)
+			}
+			if len(s.Items()) != 1 {
+				t.Fatalf("%d items", len(s.Items()))
+			}
+			for uri, i := range s.Items() {
+				if hidden := i.Access != nil && len(i.Access.Users)+len(i.Access.Groups) == 0; hidden != want {
+					t.Errorf("%s: %s is read by %+v", by, uri, i.Access)
+				}
+			}
+		})
+	}
+}
+
 func TestWhatIsGoneIsRemoved(t *testing.T) {
 	t.Parallel()
 	all := []string{"One", "Two", "Three", "Comment: One", "Comment: Two"}

@@ -134,7 +134,7 @@ func (r *reading) spaceID(ctx context.Context) (id, error) {
 		one, err := atlassian.Get[space](ctx, r.Site, what, "/rest/api/space/"+url.PathEscape(r.space), nil)
 		if atlassian.IsCode(err, source.NotThere) {
 			missing.Cause = err
-			return "", missing
+			return "", r.Hidden(missing)
 		}
 		r.knownSpace = one.ID
 		return one.ID, err
@@ -151,5 +151,5 @@ func (r *reading) spaceID(ctx context.Context) (id, error) {
 			return one.ID, nil
 		}
 	}
-	return "", missing
+	return "", r.Hidden(missing)
 }

@@ -104,7 +104,9 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		if err := source.DecodeCheckpoint(at, &p); err != nil {
 			return err
 		}
-		if s.about, err = s.lookUp(ctx); err != nil {
+		if s.about, err = s.lookUp(ctx); isGone(err) && a.Settings.Text(access) != bySource {
+			return fmt.Errorf("%w: %w", source.ErrPartHidden, err)
+		} else if err != nil {
 			return err
 		}
 		readers, err := s.fingerprint(ctx, p.Confidential)

@@ -56,8 +56,8 @@ func (r *reading) readProject(ctx context.Context) error {
 	}](ctx, r.Site, "the project "+r.project, r.api+"/project/"+url.PathEscape(r.project), nil)
 	switch {
 	case atlassian.IsCode(err, source.NotThere):
-		return &source.SyncError{Code: source.NotThere, Cause: err,
-			Detail: "The project " + r.project + " does not exist in Jira, or the account of the token may not browse it. Check also the base address."}
+		return r.Hidden(&source.SyncError{Code: source.NotThere, Cause: err,
+			Detail: "The project " + r.project + " does not exist in Jira, or the account of the token may not browse it. Check also the base address."})
 	case err == nil && !strings.EqualFold(one.Key, r.project):
 		return &source.SyncError{Code: source.NotThere,
 			Detail: "The project " + r.project + " is called " + atlassian.Fact(one.Key, atlassian.MaxLabel) + " now. Connect it by that key."}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/connect/gitlab/gitlabtest"
 	"docent/shared/connect/slack/slacktest"
 )
 
@@ -145,5 +146,49 @@ func TestWhoMayNoLongerReadAChannelReadsNothingAtOnce(t *testing.T) {
 				t.Errorf("back in the channel, %d are read", n)
 			}
 		})
+	}
+}
+
+// TestAProjectThatIsNotShownAnyMoreIsReadByNobody: it was public, and nobody knows who may read it now.
+func TestAProjectThatIsNotShownAnyMoreIsReadByNobody(t *testing.T) {
+	t.Parallel()
+	for by, want := range map[string]int{"members": 0, "source": 1} {
+		s := gitlabtest.New(t)
+		put := func(visibility string) {
+			s.Put("acme/api", func(p *gitlabtest.Project) {
+				p.Visibility, p.Issues = visibility, []gitlabtest.Record{gitlabtest.NewIssue(1, "Salaries")}
+			})
+		}
+		put("public")
+		h := newHouse(t, s.Server)
+		id := h.connect("gitlab", map[string]any{"projects": []string{"acme/api"}, "include": []string{"issues"}, "baseUrl": s.URL, "access": by})
+		found := func(key string) int {
+			var got struct{ Sources []struct{ URL string } }
+			h.call(key, "POST", "/context/search", map[string]any{"query": "salaries"}, &got)
+			return len(got.Sources)
+		}
+		sync := func() {
+			t.Helper()
+			if _, err := h.local.SyncSource(t.Context(), h.team, id, nil); err != nil {
+				t.Fatal(err)
+			}
+			h.clock.Advance(20 * time.Minute)
+		}
+		sync()
+		if n := found(h.admin); n != 1 {
+			t.Fatalf("%s: while it is public, %d are found", by, n)
+		}
+		put("private")
+		for range 5 {
+			sync()
+		}
+		if mine, all := found(h.admin), found(h.key); mine != want || all != 1 {
+			t.Errorf("%s: while it is private, a member finds %d, a team key %d", by, mine, all)
+		}
+		put("public")
+		sync()
+		if n := found(h.admin); n != 1 {
+			t.Errorf("%s: when it is public again, %d are found", by, n)
+		}
 	}
 }

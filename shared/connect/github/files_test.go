@@ -306,6 +306,13 @@ func TestIsDeletedAsksGitHub(t *testing.T) {
 			t.Errorf("%s: %t %v", tt.uri, gone, err)
 		}
 	}
+	r.server.Before(func(_ string, w http.ResponseWriter) bool { w.WriteHeader(http.StatusOK); return true })
+	for part, uri := range map[string]string{"issues": first.HTMLURL, "reviews": pull.HTMLURL + "#pullrequestreview-5"} {
+		if gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api "+part, uri); gone || err == nil {
+			t.Errorf("an empty reply about one of the %s: %t, %v", part, gone, err)
+		}
+	}
+	r.server.Before(nil)
 	r.put(func(x *githubtest.Repository) { x.Missing = true })
 	var failed *source.SyncError
 	if gone, err := r.c.IsDeleted(t.Context(), r.access, "acme/api issues", first.HTMLURL); gone || !errors.As(err, &failed) || failed.Code != source.NotThere {

@@ -219,6 +219,9 @@ func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri st
 		Body    string `json:"body"`
 	}
 	_, _, err = s.get(ctx, "repos/"+s.repository+"/"+at+id, "", "", func() any { return &one })
+	if err == nil && one.HTMLURL == "" {
+		return false, emptyReply()
+	}
 	if err == nil && kind == reviews && strings.TrimSpace(one.Body) == "" {
 		return true, nil // its text
 	}

@@ -229,6 +229,32 @@ func TestWhatMovesDuringAScanIsNotMissed(t *testing.T) {
 	})
 }
 
+// TestAReplyThatSaysNothingRemovesNothing: an item that the search missed is asked for.
+func TestAReplyThatSaysNothingRemovesNothing(t *testing.T) {
+	t.Parallel()
+	for _, reply := range []string{`{}`, `{"status":"current"}`} {
+		both(t, func(t *testing.T, cloud bool) {
+			s := newSite(t, cloud, nil)
+			s.Put(page(1, "One"))
+			s.Put(page(2, "Two"))
+			s.MustSync()
+			s.Change(func() { s.Pages[2].Missed = true })
+			s.Before(func(path string, w http.ResponseWriter) bool {
+				if !(strings.Contains(path, "/content/2") || strings.Contains(path, "/pages/2")) {
+					return false
+				}
+				_, _ = w.Write([]byte(reply))
+				return true
+			})
+			s.clock.Advance(7 * time.Hour)
+			s.MustSync()
+			if len(s.Items()) != 2 || s.Shown().LastError == nil {
+				t.Errorf("%s: %d items are left, %+v", reply, len(s.Items()), s.Shown().LastError)
+			}
+		})
+	}
+}
+
 // TestNobodyReadsASpaceThatIsNotShown: who may read it now is not known, unless the source decides.
 func TestNobodyReadsASpaceThatIsNotShown(t *testing.T) {
 	t.Parallel()

@@ -114,6 +114,10 @@ func (r *reading) state(ctx context.Context, path, expand string) (s state, gone
 	if atlassian.Invisible(err) {
 		return s, true, nil
 	}
+	told := s.SpaceID != "" || s.PageID != "" || s.Space.Key != "" || s.Container.ID != "" // where it is
+	if err == nil && (s.Status == "" || s.Status == "current" && !told) {
+		err = &source.SyncError{Code: source.Unreadable, Detail: "Confluence does not say where an item of the space " + r.space + " is."}
+	}
 	return s, err == nil && s.Status != "current", err
 }
 

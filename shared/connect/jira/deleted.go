@@ -35,6 +35,8 @@ func (c *Connector) IsDeleted(ctx context.Context, a source.Access, part, uri st
 		return true, nil
 	case err != nil:
 		return false, err
+	case one.Key == "":
+		return false, &source.SyncError{Code: source.Unreadable, Detail: "Jira sent nothing about the issue " + key + "."}
 	case !strings.EqualFold(one.Key, key): // it was moved
 		return true, nil
 	case comment == "":

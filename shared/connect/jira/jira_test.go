@@ -236,6 +236,31 @@ func TestWhatMovesDuringAScanIsNotMissed(t *testing.T) {
 	})
 }
 
+// TestAReplyThatSaysNothingRemovesNothing: an item that the search missed is asked for.
+func TestAReplyThatSaysNothingRemovesNothing(t *testing.T) {
+	t.Parallel()
+	for _, reply := range []string{`{}`, `{"status":"current"}`} {
+		both(t, func(t *testing.T, cloud bool) {
+			s := newSite(t, cloud, nil)
+			s.put(issue(1), issue(2))
+			s.MustSync()
+			s.Change(func() { s.ops()[1].Missed = true })
+			s.Before(func(path string, w http.ResponseWriter) bool {
+				if !strings.Contains(path, "/issue/") {
+					return false
+				}
+				_, _ = w.Write([]byte(reply))
+				return true
+			})
+			s.clock.Advance(7 * time.Hour)
+			s.MustSync()
+			if len(s.Items()) != 2 || s.Shown().LastError == nil {
+				t.Errorf("%s: %d items are left, %+v", reply, len(s.Items()), s.Shown().LastError)
+			}
+		})
+	}
+}
+
 // TestNobodyReadsAProjectThatIsNotShown: who may read it now is not known, unless the source decides.
 func TestNobodyReadsAProjectThatIsNotShown(t *testing.T) {
 	t.Parallel()

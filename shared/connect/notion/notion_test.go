@@ -330,6 +330,17 @@ func TestOnlyWhatIsBelowTheRoots(t *testing.T) {
 			t.Errorf("%d: %t %v", n, gone, err)
 		}
 	}
+	r.server.Before(func(path string, w http.ResponseWriter) bool {
+		if strings.Contains(path, "/blocks/") {
+			_, _ = w.Write([]byte(`{}`))
+		}
+		return strings.Contains(path, "/blocks/")
+	})
+	r.server.Change(notiontest.ID(2), func(o *notiontest.Object) { o.Parent = notiontest.Below("page", notiontest.ID(1)) })
+	if gone, err := r.c.IsDeleted(t.Context(), r.access(nil), "pages", uri(4)); gone || err == nil {
+		t.Errorf("in a block of which Notion says nothing: %t, %v", gone, err)
+	}
+	r.server.Before(nil)
 	r.settings["rootPages"] = []string{notiontest.ID(99)}
 	var failed *source.SyncError
 	if _, _, _, _, err := r.all(nil, nil); !errors.As(err, &failed) || failed.Code != source.NotThere || !strings.Contains(failed.Detail, "The root page "+notiontest.ID(99)+" is not shared") {

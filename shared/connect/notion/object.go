@@ -96,6 +96,9 @@ func (o object) title() string {
 // object asks Notion for an object of a kind.
 func (s *session) object(ctx context.Context, kind, id string) (object, error) {
 	o, _, err := rest.Get[object](ctx, s.api, "v1/"+kind+"/"+id)
+	if err == nil && o.Parent.Type == "" { // else it would be in the workspace, and not below a root
+		err = &source.SyncError{Code: source.Unreadable, Detail: "Notion does not say what " + id + " is in."}
+	}
 	return o, err
 }
 

@@ -164,5 +164,5 @@ func (c *Connector) IsDeleted(ctx context.Context, a source.Access, _ string, ur
 		return true, nil
 	}
 	inside, err := s.isBelow(ctx, o)
-	return !inside, err
+	return err == nil && !inside, err
 }

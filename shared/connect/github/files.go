@@ -69,7 +69,27 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 	if err != nil {
 		return err
 	}
-	return s.readChanges(ctx, p, changes, yield)
+	if slices.ContainsFunc(changes, func(f fileChange) bool { return repository.IsAttributes(f.Name) || repository.IsAttributes(f.Previous) }) {
+		return source.ErrFullScanNeeded // archives have other files from now on
+	}
+	var exported repository.Exported
+	if len(changes) > 0 {
+		if exported, err = s.exported(ctx, p.Target); err != nil {
+			return err
+		}
+	}
+	return s.readChanges(ctx, p, changes, exported, yield)
+}
+
+// exported returns which files of a commit its archive has: neither a comparison nor a list tells.
+func (s *session) exported(ctx context.Context, commit string) (repository.Exported, error) {
+	var text limitedBuffer
+	_, _, err := s.get(ctx, "repos/"+s.repository+"/contents/"+repository.Attributes+"?ref="+commit, rawType, "", func() any { text = limitedBuffer{}; return &text })
+	var failed *source.SyncError
+	if errors.As(err, &failed) && failed.Code == source.NotThere {
+		return repository.Exported{}, nil
+	}
+	return repository.ExportedBy(text.Bytes()), err
 }
 
 // defaultBranch returns the default branch of the repository.
@@ -158,9 +178,13 @@ func (s *session) listFiles(ctx context.Context, commit string) (map[string]stri
 	case all.Entries == nil:
 		return nil, emptyReply()
 	}
+	exported, err := s.exported(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
 	found := map[string]string{}
 	for _, e := range all.Entries {
-		if e.Type == "blob" && e.Mode != linkMode && isSHA(e.SHA) && repository.Wanted(e.Name, e.Size) {
+		if e.Type == "blob" && exported.Has(e.Name) && e.Mode != linkMode && isSHA(e.SHA) && repository.Wanted(e.Name, e.Size) {
 			found[e.Name] = e.SHA
 		}
 	}
@@ -214,8 +238,8 @@ func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, e
 	return all.Files, nil
 }
 
-// readChanges reads the changed files.
-func (s *session) readChanges(ctx context.Context, p checkpoint, changes []fileChange, yield func(source.SyncPage) bool) error {
+// readChanges reads the changed files that an archive has.
+func (s *session) readChanges(ctx context.Context, p checkpoint, changes []fileChange, exported repository.Exported, yield func(source.SyncPage) bool) error {
 	for {
 		n, begun := min(p.Skip, len(changes)), s.Now()
 		end := min(n+filesAPage, len(changes))
@@ -229,9 +253,12 @@ func (s *session) readChanges(ctx context.Context, p checkpoint, changes []fileC
 			if f.Previous != "" && f.Status == "renamed" {
 				page.Removed = append(page.Removed, s.blob(f.Previous))
 			}
-			i, err := s.readFile(ctx, p.Target, f)
-			if err != nil {
-				return err
+			var i *source.Item
+			if exported.Has(f.Name) {
+				var err error
+				if i, err = s.readFile(ctx, p.Target, f); err != nil {
+					return err
+				}
 			}
 			if i == nil { // it may have been text before
 				page.Removed = append(page.Removed, s.blob(f.Name))

@@ -370,6 +370,26 @@ func TestFilesThatTakeLongAreYieldedInParts(t *testing.T) {
 	}
 }
 
+// TestWhatAnArchiveLeavesOutIsNotReadWhenItChanges: the next full scan would remove it.
+func TestWhatAnArchiveLeavesOutIsNotReadWhenItChanges(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{".gitattributes": "/tests export-ignore\n", "a.md": "A.", "tests/b.md": "B."}
+	r.commit(files, false)
+	items, _, checkpoint := r.mustRead("files", nil)
+	files["a.md"], files["tests/b.md"], files["tests/c.md"] = "Changed.", "Changed.", "New."
+	r.commit(files, false)
+	changed, removed, checkpoint := r.mustRead("files", checkpoint)
+	if !slices.Equal(items, []string{"code .gitattributes", "documentation a.md"}) || !slices.Equal(changed, []string{"documentation a.md"}) || !slices.Equal(removed, []string{"tests/b.md", "tests/c.md"}) {
+		t.Errorf("got %q, then %q without %q", items, changed, removed)
+	}
+	files[".gitattributes"] = "* text\n"
+	r.commit(files, false)
+	if _, _, _, err := r.part("files", checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("archives have other files: %v", err)
+	}
+}
+
 // TestFilesOfAnArchiveThatTakesTooLongAreReadOneByOne: each turn of the source would repeat what the one before has read.
 func TestFilesOfAnArchiveThatTakesTooLongAreReadOneByOne(t *testing.T) {
 	t.Parallel()

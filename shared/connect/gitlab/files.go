@@ -132,6 +132,10 @@ func (p checkpoint) wholePage(items []source.Item, last bool) source.SyncPage {
 
 // listFiles returns the sorted names of the files of a commit that may be wanted.
 func (s *session) listFiles(ctx context.Context, commit string) ([]string, error) {
+	exported, err := s.exported(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
 	found := map[string]bool{}
 	for page, read := 1, 0; page > 0; {
 		some, header, err := rest.Get[[]struct {
@@ -146,13 +150,22 @@ func (s *session) listFiles(ctx context.Context, commit string) ([]string, error
 			return nil, &source.SyncError{Code: source.TooLarge, Detail: "The archive of the repository takes too long, and it has more files than are read one by one."}
 		}
 		for _, f := range some {
-			if f.Type == "blob" && f.Mode != isLink && repository.Wanted(f.Path, 0) {
+			if f.Type == "blob" && f.Mode != isLink && exported.Has(f.Path) && repository.Wanted(f.Path, 0) {
 				found[f.Path] = true
 			}
 		}
 		page = nextPage(header, page, len(some))
 	}
 	return slices.Sorted(maps.Keys(found)), nil
+}
+
+// exported returns which files of a commit its archive has: neither a comparison nor a list tells.
+func (s *session) exported(ctx context.Context, commit string) (repository.Exported, error) {
+	text, err := s.api.Text(ctx, "/repository/files/"+url.PathEscape(repository.Attributes)+"/raw?ref="+commit, repository.MaxFile)
+	if isGone(err) {
+		return repository.Exported{}, nil
+	}
+	return repository.ExportedBy(text), err
 }
 
 // readArchive reads all files of the commit p.Target from its archive.
@@ -204,14 +217,23 @@ func (s *session) compare(ctx context.Context, p checkpoint) ([]fileChange, erro
 	return all.Diffs, err
 }
 
-// readChanges reads the files that changed between the commits of p.
+// readChanges reads the files that changed between the commits of p and that an archive has.
 func (s *session) readChanges(ctx context.Context, p checkpoint, readers *names.Names, yield func(source.SyncPage) bool) error {
 	changes, err := s.compare(ctx, p)
 	if err != nil {
 		return err
 	}
+	var exported repository.Exported
+	if len(changes) > 0 {
+		if exported, err = s.exported(ctx, p.Target); err != nil {
+			return err
+		}
+	}
 	exists := map[string]bool{}
 	for _, f := range changes {
+		if repository.IsAttributes(f.Old) || repository.IsAttributes(f.New) {
+			return source.ErrFullScanNeeded // archives have other files from now on
+		}
 		exists[f.New] = exists[f.New] || !f.Deleted
 	}
 	for {
@@ -227,7 +249,7 @@ func (s *session) readChanges(ctx context.Context, p checkpoint, readers *names.
 				continue
 			}
 			var i *source.Item
-			if f.Mode != isLink {
+			if f.Mode != isLink && exported.Has(f.New) {
 				if i, err = s.readFile(ctx, p, readers, f.New); err != nil {
 					return err
 				}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func TestFilesAndTheirChanges(t *testing.T) {
 		!slices.Equal(removed, []string{"blob/main/a%20dir/b.md", "blob/main/huge.md", "blob/main/logo.png", "blob/main/swap.md", "blob/main/vendor/x.go"}) {
 		t.Errorf("changes %q, removed %q", uris, removed)
 	}
-	if requests := r.server.Requests(); len(requests) != 7 { // the head, the comparison, and five files; the project is remembered
+	if requests := r.server.Requests(); len(requests) != 8 { // the head, the comparison, what archives have, and five files; the project is remembered
 		t.Errorf("%d requests: %q", len(requests), requests)
 	}
 	for name, change := range map[string]func(p *gitlabtest.Project){
@@ -254,6 +255,28 @@ func TestAWikiThatIsNoListRemovesNothing(t *testing.T) {
 		if _, _, end, err := r.part("wiki", nil); !errors.As(err, &failed) || failed.Code != source.Unreadable || end.Exact {
 			t.Errorf("%q: %+v, %v", body, end, err)
 		}
+	}
+}
+
+// TestWhatAnArchiveLeavesOutIsNotReadWhenItChanges: the next full scan would remove it.
+func TestWhatAnArchiveLeavesOutIsNotReadWhenItChanges(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	files := map[string]string{".gitattributes": "/tests export-ignore\n", "a.md": "A.", "tests/b.md": "B."}
+	r.commit(files)
+	uris, _, end := r.must("files", nil)
+	files = maps.Clone(files)
+	files["a.md"], files["tests/b.md"], files["tests/c.md"] = "Changed.", "Changed.", "New."
+	r.commit(files)
+	changed, removed, end := r.must("files", end.Checkpoint)
+	if !slices.Equal(uris, []string{"blob/main/.gitattributes", "blob/main/a.md"}) || !slices.Equal(changed, []string{"blob/main/a.md"}) || !slices.Equal(removed, []string{"blob/main/tests/b.md", "blob/main/tests/c.md"}) {
+		t.Errorf("got %q, then %q without %q", uris, changed, removed)
+	}
+	files = maps.Clone(files)
+	files[".gitattributes"] = "* text\n"
+	r.commit(files)
+	if _, _, _, err := r.part("files", end.Checkpoint); !errors.Is(err, source.ErrFullScanNeeded) {
+		t.Errorf("archives have other files: %v", err)
 	}
 }
 

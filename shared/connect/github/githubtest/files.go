@@ -11,6 +11,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"docent/shared/connect/connecttest"
 )
 
 // Commit is a state of all files, by name.
@@ -144,7 +146,11 @@ func archive(r *Repository, w http.ResponseWriter, q *http.Request) {
 	top := q.PathValue("owner") + "-" + q.PathValue("name") + "-" + sha[:7] + "/"
 	_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{"comment": sha}})
 	_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: top, Mode: 0o755})
+	attributes := r.Commits[at].Files[".gitattributes"]
 	for _, name := range slices.Sorted(maps.Keys(r.Commits[at].Files)) {
+		if connecttest.LeavesOut(attributes, name) {
+			continue
+		}
 		text := r.Commits[at].Files[name]
 		if strings.HasPrefix(text, Submodule) {
 			_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: top + name + "/", Mode: 0o755})
@@ -202,6 +208,17 @@ func compare(r *Repository, w http.ResponseWriter, q *http.Request) {
 		}
 	}
 	answer(w, map[string]any{"status": status, "files": files[:min(len(files), 300)]})
+}
+
+// contents returns a file of a commit as it is.
+func contents(r *Repository, w http.ResponseWriter, q *http.Request) {
+	at := r.find(q.URL.Query().Get("ref"))
+	if at < 0 || r.Commits[at].Files[q.PathValue("path")] == "" || q.Header.Get("Accept") != "application/vnd.github.raw+json" {
+		refuse(w, http.StatusNotFound, "Not Found")
+		return
+	}
+	w.Header().Set("Content-Type", "application/vnd.github.raw+json; charset=utf-8")
+	_, _ = io.WriteString(w, r.Commits[at].Files[q.PathValue("path")])
 }
 
 func blob(r *Repository, w http.ResponseWriter, q *http.Request) {

@@ -123,6 +123,7 @@ func New(t testing.TB) *Server {
 	mux.HandleFunc("POST /api/graphql", s.graphQL)
 	at("/compare/{span}", compare)
 	at("/git/blobs/{sha}", blob)
+	at("/contents/{path...}", contents)
 	at("/git/trees/{sha}", tree)
 	s.Server = httptest.NewTLSServer(mux)
 	t.Cleanup(s.Close)

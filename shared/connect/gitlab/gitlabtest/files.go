@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"docent/shared/connect/connecttest"
 )
 
 // Commit is a commit with all its files, by name.
@@ -80,7 +82,11 @@ func archive(p *Project, w http.ResponseWriter, q *http.Request) {
 	top := "project-" + name + "/"
 	_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeXGlobalHeader, Name: "pax_global_header", PAXRecords: map[string]string{"comment": name}})
 	_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: top, Mode: 0o755})
+	attributes := c.Files[".gitattributes"]
 	for _, file := range slices.Sorted(maps.Keys(c.Files)) {
+		if connecttest.LeavesOut(attributes, file) {
+			continue
+		}
 		if to, isLink := strings.CutPrefix(c.Files[file], Link); isLink {
 			_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: top + file, Linkname: to, Mode: 0o777})
 			continue

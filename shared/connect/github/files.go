@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -144,12 +143,12 @@ func (s *session) readWhole(ctx context.Context, p checkpoint, yield func(source
 		}
 	}
 	p.Single = true
-	found, err := s.listFiles(ctx, p.Target)
+	names, shas, err := s.listFiles(ctx, p.Target)
 	if err != nil {
 		return err
 	}
-	read := func(name string) (*source.Item, error) { return s.readBlob(ctx, name, found[name]) }
-	return repository.Each(slices.Sorted(maps.Keys(found)), p.Next, s.Now, read, func(items []source.Item, next int, last bool) bool {
+	read := func(name string) (*source.Item, error) { return s.readBlob(ctx, name, shas[name]) }
+	return repository.Each(names, p.Next, s.Now, read, func(items []source.Item, next int, last bool) bool {
 		p.Next = next
 		return yield(p.wholePage(items, last))
 	})
@@ -163,32 +162,33 @@ func (p checkpoint) wholePage(items []source.Item, last bool) source.SyncPage {
 	return source.SyncPage{Items: items, Checkpoint: source.EncodeCheckpoint(p), Last: last, Exact: last}
 }
 
-// listFiles returns the SHAs of the wanted files of a commit, by name.
-func (s *session) listFiles(ctx context.Context, commit string) (map[string]string, error) {
+// listFiles returns the sorted names of the wanted files of a commit, and their SHAs by name.
+func (s *session) listFiles(ctx context.Context, commit string) (names []string, shas map[string]string, err error) {
 	var all struct {
 		Entries   []entry `json:"tree"`
 		Truncated bool    `json:"truncated"`
 	}
-	_, _, err := s.get(ctx, "repos/"+s.repository+"/git/trees/"+commit+"?recursive=1", "", "", func() any { all.Entries = nil; return &all })
+	_, _, err = s.get(ctx, "repos/"+s.repository+"/git/trees/"+commit+"?recursive=1", "", "", func() any { all.Entries = nil; return &all })
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case all.Truncated:
-		return nil, &source.SyncError{Code: source.TooLarge, Detail: "The archive of the repository takes too long, and GitHub does not list all of its files."}
+		return nil, nil, &source.SyncError{Code: source.TooLarge, Detail: "The archive of the repository takes too long, and GitHub does not list all of its files."}
 	case all.Entries == nil:
-		return nil, emptyReply()
+		return nil, nil, emptyReply()
 	}
 	exported, err := s.exported(ctx, commit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	found := map[string]string{}
+	shas = map[string]string{}
 	for _, e := range all.Entries {
 		if e.Type == "blob" && exported.Has(e.Name) && e.Mode != linkMode && isSHA(e.SHA) && repository.Wanted(e.Name, e.Size) {
-			found[e.Name] = e.SHA
+			names, shas[e.Name] = append(names, e.Name), e.SHA
 		}
 	}
-	return found, nil
+	slices.Sort(names)
+	return names, shas, nil
 }
 
 // readArchive reads all files of the commit p.Target from its archive.

@@ -2,9 +2,9 @@ package gitlab
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -136,27 +136,32 @@ func (s *session) listFiles(ctx context.Context, commit string) ([]string, error
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]bool{}
+	var found []string
 	for page, read := 1, 0; page > 0; {
-		some, header, err := rest.Get[[]struct {
+		text, err := s.api.Text(ctx, fmt.Sprintf("/repository/tree?ref=%s&recursive=true&per_page=%d&page=%d", commit, perPage, page), rest.MaxReply)
+		if err != nil {
+			return nil, err
+		}
+		var some []struct {
 			Path string `json:"path"`
 			Type string `json:"type"`
 			Mode string `json:"mode"`
-		}](ctx, s.api, fmt.Sprintf("/repository/tree?ref=%s&recursive=true&per_page=%d&page=%d", commit, perPage, page))
-		if err != nil {
-			return nil, err
+		}
+		if err := json.Unmarshal(text, &some); err != nil || some == nil { // what a whole list lacks is removed
+			return nil, &source.SyncError{Code: source.Unreadable, Detail: "GitLab sent no list of files.", Cause: err}
 		}
 		if read += len(some); read > maxTree {
 			return nil, &source.SyncError{Code: source.TooLarge, Detail: "The archive of the repository takes too long, and it has more files than are read one by one."}
 		}
 		for _, f := range some {
 			if f.Type == "blob" && f.Mode != isLink && exported.Has(f.Path) && repository.Wanted(f.Path, 0) {
-				found[f.Path] = true
+				found = append(found, f.Path)
 			}
 		}
-		page = nextPage(header, page, len(some))
+		page = nextPage(nil, page, len(some)) // all but the last are full
 	}
-	return slices.Sorted(maps.Keys(found)), nil
+	slices.Sort(found)
+	return found, nil
 }
 
 // exported returns which files of a commit its archive has: neither a comparison nor a list tells.

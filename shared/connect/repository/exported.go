@@ -2,7 +2,6 @@ package repository
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -50,40 +49,29 @@ func ExportedBy(text []byte) Exported {
 func patternOf(glob string) (p pattern, ok bool) {
 	glob, p.folder = strings.CutSuffix(glob, "/")
 	p.base = !strings.Contains(glob, "/")
-	var b strings.Builder
-	for rest := strings.TrimPrefix(glob, "/"); rest != ""; {
-		switch c := rest[0]; {
-		case strings.HasPrefix(rest, "**/"):
-			b.WriteString("(?:.*/)?")
-			rest = rest[3:]
-		case strings.HasPrefix(rest, "**"):
-			b.WriteString(".*")
-			rest = rest[2:]
-		case c == '*':
-			b.WriteString("[^/]*")
-			rest = rest[1:]
-		case c == '?':
-			b.WriteString("[^/]")
-			rest = rest[1:]
-		case c == '[' && strings.Contains(rest, "]"):
-			set, after, _ := strings.Cut(rest[1:], "]")
-			if inverted, is := strings.CutPrefix(set, "!"); is {
-				set = "^" + inverted
-			}
-			b.WriteString("[" + set + "]")
-			rest = after
-		default:
-			if c == '\\' && len(rest) > 1 {
-				rest = rest[1:]
-			}
-			b.WriteString(regexp.QuoteMeta(rest[:1]))
-			rest = rest[1:]
-		}
-	}
 	var err error
-	p.form, err = regexp.Compile("^(?s:" + b.String() + ")$")
+	p.form, err = regexp.Compile("^(?s:" + globs.ReplaceAllStringFunc(strings.TrimPrefix(glob, "/"), expressionOf) + ")$")
 	return p, err == nil
 }
+
+// globs matches each part of a pattern that is not simply the same in a regular expression.
+var globs = regexp.MustCompile(`\*\*/|\*\*|\*|\?|\[[^\]]+\]|\\.|[^A-Za-z0-9/]`)
+
+// expressionOf returns the regular expression of such a part.
+func expressionOf(part string) string {
+	if same := expressions[part]; same != "" {
+		return same
+	}
+	if len(part) > 1 && part[0] == '[' {
+		return strings.Replace(part, "[!", "[^", 1)
+	}
+	if len(part) > 1 && part[0] == '\\' {
+		part = part[1:]
+	}
+	return regexp.QuoteMeta(part)
+}
+
+var expressions = map[string]string{"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 // Has reports whether an archive has a file: neither it nor a folder that it is in is ignored.
 func (e Exported) Has(name string) bool {
@@ -105,16 +93,17 @@ func (e Exported) Has(name string) bool {
 
 // ignores reports whether the last pattern about a file or folder says that it is ignored.
 func (e Exported) ignores(path, base string, isFolder bool) bool {
-	for _, p := range slices.Backward(e.patterns) {
+	ignored := false
+	for _, p := range e.patterns {
 		about := path
 		if p.base {
 			about = base
 		}
 		if (isFolder || !p.folder) && p.form.MatchString(about) {
-			return p.ignored
+			ignored = p.ignored
 		}
 	}
-	return false
+	return ignored
 }
 
 // IsAttributes reports whether a file says which files an archive leaves out. When it changes, others come and go.

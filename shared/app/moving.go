@@ -229,9 +229,9 @@ func (o MoveOptions) resume(ctx context.Context) error {
 }
 
 // checkUninhabited returns ErrInhabited if the installation has a team. The first teams may be
-// there if an earlier import was interrupted while it finished.
+// there if an earlier import was interrupted while the copy came to life.
 func (o MoveOptions) checkUninhabited(ctx context.Context, rows table.Store, state moveState) error {
-	if state.With == o.Name && (state.State == stateFinishing || state.reached() != "") {
+	if state.With == o.Name && state.reached() != "" {
 		return nil
 	}
 	page, err := rows.Query(ctx, table.Query{Table: table.Identities, Partition: "teams", Limit: 1})

@@ -380,6 +380,31 @@ func TestAMoveRefuses(t *testing.T) {
 	}
 }
 
+// Until the copy comes to life, an import has made no teams there: those of the stack are its own.
+func TestAnImportThatWasStoppedRefusesTeams(t *testing.T) {
+	t.Parallel()
+	folder, _ := backedUp(t)
+	cloud := newMoto(t, time.Now)
+	o := MoveOptions{Config: cloud.Config, Vault: otherVault(t), Name: "moto", Finish: true}
+	ctx, kill := context.WithCancel(t.Context())
+	stopped := o
+	stopped.Tell = func(moving.Progress) { kill() }
+	if _, err := Import(ctx, folder, stopped); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the import was not stopped: %v", err)
+	}
+	if s, err := readMove(folder); err != nil || s.State != stateFinishing {
+		t.Fatalf("noted %+v, %v", s, err)
+	}
+	if _, _, err := TeamsOnAWS(cloud.Config, nil).CreateTeam(t.Context(), "own", "eve"); err != nil {
+		t.Fatal(err)
+	}
+	for _, o.Finish = range []bool{false, true} {
+		if _, err := Import(t.Context(), folder, o); !errors.Is(err, ErrInhabited) {
+			t.Errorf("imported over teams, finish %t: %v", o.Finish, err)
+		}
+	}
+}
+
 // An import that was interrupted while it brought the copy to life continues, and keeps what the copy has written.
 func TestAnInterruptedImportGoesOn(t *testing.T) {
 	t.Parallel()

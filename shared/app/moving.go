@@ -49,6 +49,8 @@ var (
 	ErrMoved = errors.New("this data has moved")
 	// ErrInhabited means that an installation to import into has teams of its own.
 	ErrInhabited = errors.New("has teams already; import into a new one")
+	// ErrUninhabited means that an installation to export has no teams: what is there is no whole installation.
+	ErrUninhabited = errors.New("has no teams yet; if docent import copies to it, run that with --finish first")
 )
 
 // moveFile in a data directory says where its data moves to, or comes from.
@@ -143,6 +145,11 @@ func Export(ctx context.Context, dataDir string, o MoveOptions) (moving.Report, 
 	case state.State == stateFinished:
 		return moving.Report{}, publish(dataDir) // which was interrupted
 	}
+	if o.Finish {
+		if err := o.checkInhabited(ctx); err != nil {
+			return moving.Report{}, err
+		}
+	}
 	report, err := o.intoFolder(ctx, unfinished)
 	if err != nil || !o.Finish {
 		return report, err
@@ -234,14 +241,28 @@ func (o MoveOptions) checkUninhabited(ctx context.Context, rows table.Store, sta
 	if state.With == o.Name && state.reached() != "" {
 		return nil
 	}
+	found, err := hasTeams(ctx, rows)
+	if err == nil && found {
+		err = fmt.Errorf("%s %w", o.Name, ErrInhabited)
+	}
+	return err
+}
+
+// checkInhabited returns ErrUninhabited if the installation has no team: it is new, or the copy of an import that is not finished.
+func (o MoveOptions) checkInhabited(ctx context.Context) error {
+	found, err := hasTeams(ctx, o.onAWS(o.now()).Rows)
+	if err == nil && !found {
+		err = fmt.Errorf("%s %w", o.Name, ErrUninhabited)
+	}
+	return err
+}
+
+func hasTeams(ctx context.Context, rows table.Store) (bool, error) {
 	page, err := rows.Query(ctx, table.Query{Table: table.Identities, Partition: "teams", Limit: 1})
 	if err != nil {
-		return fmt.Errorf("look for teams: %w", err)
+		return false, fmt.Errorf("look for teams: %w", err)
 	}
-	if len(page.Items) > 0 {
-		return fmt.Errorf("%s %w", o.Name, ErrInhabited)
-	}
-	return nil
+	return len(page.Items) > 0, nil
 }
 
 // copyPrefix begins the names of folders with a copy of the database.

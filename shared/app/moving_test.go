@@ -369,6 +369,11 @@ func TestAMoveRefuses(t *testing.T) {
 	if _, err := Import(t.Context(), folder, o); err != nil {
 		t.Fatal(err)
 	}
+	back := o
+	back.Finish = true
+	if _, err := Export(t.Context(), into, back); !errors.Is(err, ErrUninhabited) {
+		t.Errorf("exported an import that is not finished: %v", err)
+	}
 	if _, _, err := TeamsOnAWS(cloud.Config, nil).CreateTeam(t.Context(), "own", "eve"); err != nil {
 		t.Fatal(err)
 	}

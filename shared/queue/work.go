@@ -35,7 +35,7 @@ func Backoff(receives int) time.Duration {
 // Work receives messages, runs h on them and reports the outcome to q until ctx ends. Then it
 // finishes the batch in progress, with Grace as the limit of h's context, and returns. If h
 // panics, its batch fails. After a failure of the queue it waits 1 s, doubling to 1 min. Each
-// failure is logged once. Several Works may run on one queue. Without Extend, the queue's
+// failure is logged once; that Grace cut a batch off is none. Several Works may run on one queue. Without Extend, the queue's
 // visibility timeout must be longer than h takes, otherwise messages are delivered twice. With
 // it, the timeout must be longer than a sixth of Extend.
 func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {
@@ -141,10 +141,14 @@ func (w worker) do(ctx context.Context, batch []Message) {
 	}
 	again := map[int][]Message{} // by deliveries so far
 	isFailed := map[string]bool{}
+	cutOff := err == nil && len(failed) > 0 && ctx.Err() != nil
+	if cutOff {
+		w.o.Log.InfoContext(ctx, "work was cut off; it is begun again later", "messages", len(failed))
+	}
 	for _, m := range failed {
 		again[m.Receives] = append(again[m.Receives], m)
 		isFailed[m.ID] = true
-		if err == nil {
+		if err == nil && !cutOff {
 			w.o.Log.WarnContext(ctx, "message failed", "id", m.ID, "receives", m.Receives)
 		}
 	}

@@ -221,7 +221,7 @@ func TestWorkFinishesTheBatchInHand(t *testing.T) {
 
 func TestWorkEndsTheHandlerAfterTheGrace(t *testing.T) {
 	inBubble(t, func(t *testing.T, q *testQueue) {
-		send(t, q, "endless")
+		send(t, q, "endless", "endless")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		began := time.Now()
@@ -229,14 +229,17 @@ func TestWorkEndsTheHandlerAfterTheGrace(t *testing.T) {
 		queue.Work(ctx, q, func(handling context.Context, batch []queue.Message) []string {
 			cancel()
 			<-handling.Done()
-			return []string{batch[0].ID}
-		}, queue.WorkOptions{Grace: 10 * time.Second, Log: logTo(&log)})
+			return []string{batch[0].ID, batch[1].ID}
+		}, queue.WorkOptions{Batch: 2, Grace: 10 * time.Second, Log: logTo(&log)})
 		if took := time.Since(began); took != 10*time.Second {
 			t.Errorf("ended after %s, want the grace of 10 s", took)
 		}
 		began = time.Now()
-		if got, err := q.Receive(t.Context(), 1, queue.MaxWait); err != nil || len(got) != 1 || time.Since(began) != queue.Backoff(1) {
-			t.Errorf("received %d messages after %s, %v; want it put back at once, not after the visibility timeout", len(got), time.Since(began), err)
+		if got, err := q.Receive(t.Context(), 2, queue.MaxWait); err != nil || len(got) != 2 || time.Since(began) != queue.Backoff(1) {
+			t.Errorf("received %d messages after %s, %v; want both put back at once, not after the visibility timeout", len(got), time.Since(began), err)
+		}
+		if text := log.String(); strings.Count(text, "level=") != 1 || !strings.Contains(text, "level=INFO") || !strings.Contains(text, "messages=2") {
+			t.Errorf("want one line, which is no warning, for a batch that stopping cut off:\n%s", text)
 		}
 	})
 }

@@ -17,7 +17,7 @@ type askCmd struct {
 	serverFlags
 	FilterFlag
 	As      string        `placeholder:"USER" without:"the rights of the key" help:"Ask as this user, by userName or id, with a team key that may act for people."`
-	ID      string        `name:"id" placeholder:"UUID" help:"Id of the question (default: a new one). Asking again with the same id costs nothing."`
+	ID      string        `name:"id" placeholder:"UUID" without:"a new one" help:"Id of the question (default: a new one). Asking again with the same id costs nothing."`
 	Timeout time.Duration `default:"2m" placeholder:"TIME" help:"How long to wait for the answer (default ${default})."`
 	JSON    bool          `name:"json" xor:"form" help:"Print the answer as the API's JSON object."`
 	Stream  bool          `xor:"form" help:"Print the answer while it is written, as is done on a terminal."`

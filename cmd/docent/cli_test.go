@@ -91,6 +91,18 @@ func TestAValueThatIsGivenIsNotEmpty(t *testing.T) {
 		"--as is empty; leave it out for the rights of the key\nRun \"docent search": {"search", "--key", "k", "--as=", "why"},
 		"--team is empty; leave it out for every team":                               {"index", "rebuild", "--team", ""},
 		"--base-uri is empty; leave it out for file: URIs":                           {"put", "--key", "k", "--collection", "c", "--base-uri", "", "docs"},
+		"--data is empty; leave it out for ./data":                                   {"backup", "--data", "", "-"},
+		"--stack is empty; leave it out for docent":                                  {"team", "create", "--aws", "--stack", "", "--name", "Acme", "--admin", "ada"},
+		"--stack is empty; leave it out for docent\nRun \"docent import":             {"import", "--stack=", "--finish"},
+		"--stack is empty; leave it out for docent\nRun \"docent queue":              {"queue", "redrive", "--stack", "", "questions"},
+		"--stack is empty; leave it out for the stack":                               {"serve", "--engine", "aws", "--stack", ""},
+		"--to is empty; leave it out for the user's cache":                           {"model", "fetch", "--to", ""},
+		"--in is empty; leave it out for the user's cache":                           {"model", "show", "--in", ""},
+		"--since is empty; leave it out for the oldest event":                        {"events", "follow", "--key", "k", "--cursor-file", "c", "--since", ""},
+		"--start is empty; leave it out for the usual length":                        {"usage", "--key", "k", "--start", ""},
+		"--end is empty; leave it out for now":                                       {"usage", "--key", "k", "--end", ""},
+		"--feature is empty; leave it out for every feature":                         {"usage", "--key", "k", "--feature", ""},
+		"--id is empty; leave it out for a new one":                                  {"ask", "--key", "k", "--id", "", "why"},
 	} {
 		if status, out, errOut := docent(t, args...); status != 2 || out != "" || !strings.Contains(errOut, want) {
 			t.Errorf("%q: status %d, output %q, errors %q", args, status, out, errOut)

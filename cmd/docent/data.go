@@ -12,7 +12,7 @@ import (
 
 // dataFlags name the data that a command works on.
 type dataFlags struct {
-	Data string `default:"data" type:"path" placeholder:"DIR" help:"The data folder (default ./data)."`
+	Data string `default:"data" type:"path" placeholder:"DIR" without:"./data" help:"The data folder (default ./data)."`
 }
 
 // with runs do on the data. No other process may use the data at the same time.

@@ -17,7 +17,7 @@ import (
 type eventsFollowCmd struct {
 	serverFlags
 	CursorFile string        `name:"cursor-file" required:"" placeholder:"FILE" help:"File that keeps the cursor between runs."`
-	Since      string        `placeholder:"TIME" help:"Where to start if there is no cursor file yet: a time (RFC 3339) or the id of an event (default: the oldest event)."`
+	Since      string        `placeholder:"TIME" without:"the oldest event" help:"Where to start if there is no cursor file yet: a time (RFC 3339) or the id of an event (default: the oldest event)."`
 	Format     string        `enum:"native,ocsf" default:"native" placeholder:"FORMAT" help:"Form of the events: native or ocsf, which is OCSF 1.8.0 (default ${default})."`
 	Once       bool          `help:"Stop at the end of the feed instead of waiting for more."`
 	Every      time.Duration `default:"10s" placeholder:"TIME" help:"How often to look for more (default ${default})."`

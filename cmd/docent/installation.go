@@ -14,7 +14,7 @@ import (
 type installationFlags struct {
 	dataFlags
 	AWS   bool   `name:"aws" help:"Work on an installation on AWS instead. It uses the region and credentials of the AWS command line."`
-	Stack string `placeholder:"NAME" help:"Name of its stack (default docent)."`
+	Stack string `placeholder:"NAME" without:"docent" help:"Name of its stack (default docent)."`
 }
 
 // Validate checks what the types of the flags cannot.

@@ -7,8 +7,9 @@ import (
 	"docent/shared/app/parts/models"
 )
 
+// The empty defaults of --to and --in keep the parser from reading an empty value as the current folder.
 type modelFetchCmd struct {
-	To         string `type:"path" placeholder:"DIR" help:"Folder to write to (default: one in the user's cache, where docent serve looks)."`
+	To         string `type:"path" default:"" placeholder:"DIR" without:"the user's cache" help:"Folder to write to (default: one in the user's cache, where docent serve looks)."`
 	Repository string `env:"DOCENT_MAVEN_URL" placeholder:"URL" help:"Maven repository to download from, such as a mirror of Maven Central (default: Maven Central)."`
 }
 
@@ -42,7 +43,7 @@ func (c *modelFetchCmd) Run(ctx context.Context, con *console) error {
 }
 
 type modelShowCmd struct {
-	In   string `type:"path" placeholder:"DIR" help:"Folder to look in (default: the one in the user's cache)."`
+	In   string `type:"path" default:"" placeholder:"DIR" without:"the user's cache" help:"Folder to look in (default: the one in the user's cache)."`
 	JSON bool   `name:"json" help:"Print JSON."`
 }
 

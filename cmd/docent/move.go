@@ -13,7 +13,7 @@ import (
 // moveFlags name the two homes of a move.
 type moveFlags struct {
 	dataFlags
-	Stack  string `placeholder:"NAME" help:"The stack (default docent)."`
+	Stack  string `placeholder:"NAME" without:"docent" help:"The stack (default docent)."`
 	Finish bool   `help:"The last run, when nothing writes to the original any more: copy the rest, compare everything, and bring the copy to life."`
 	JSON   bool   `name:"json" help:"Print JSON with the numbers of items and objects."`
 }

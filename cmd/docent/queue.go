@@ -9,7 +9,7 @@ import (
 
 type queueRedriveCmd struct {
 	Queue     string `arg:"" enum:"questions,documents,extractions,syncs,rebuilds,embeddings,deliveries" help:"The queue: questions, documents, extractions, syncs, rebuilds, embeddings or deliveries."`
-	Stack     string `placeholder:"NAME" help:"The stack (default docent)."`
+	Stack     string `placeholder:"NAME" without:"docent" help:"The stack (default docent)."`
 	PerSecond int32  `name:"per-second" placeholder:"N" help:"Move at most N messages per second, 1 to 500 (default: as fast as AWS can)."`
 }
 

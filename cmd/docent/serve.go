@@ -31,7 +31,7 @@ import (
 type serveCmd struct {
 	dataFlags
 	Engine   string `default:"local" enum:"local,aws" placeholder:"NAME" help:"Where the data is: local, in the data folder (default), or aws, in DynamoDB, S3 and SQS."`
-	Stack    string `placeholder:"NAME" help:"With --engine aws: the stack that has the tables, bucket, queues and key (default: that of the environment's DOCENT_ variables, else docent)."`
+	Stack    string `placeholder:"NAME" without:"the stack of the environment, or docent" help:"With --engine aws: the stack that has the tables, bucket, queues and key (default: that of the environment's DOCENT_ variables, else docent)."`
 	Addr     string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
 	BaseURL  string `name:"base-url" placeholder:"URL" help:"Address by which clients reach the API, ending in /v1 (default: made from --addr, or from 127.0.0.1 if --addr is every address of this machine)."`
 	TeamRate int    `name:"team-rate" default:"10000" placeholder:"NUMBER" help:"Requests per second that a team may send, and each of its keys half of it; more get a 429 with Retry-After (default ${default}; 0: no limit)."`

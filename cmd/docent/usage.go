@@ -22,12 +22,12 @@ import (
 
 type usageCmd struct {
 	serverFlags
-	Start       string   `placeholder:"TIME" help:"Start of the report: a date or a time (RFC 3339), at most 400 days back (default: 30 days, 48 hours or 12 months ago)."`
-	End         string   `placeholder:"TIME" help:"End of the report, exclusive (default: now)."`
+	Start       string   `placeholder:"TIME" without:"the usual length" help:"Start of the report: a date or a time (RFC 3339), at most 400 days back (default: 30 days, 48 hours or 12 months ago)."`
+	End         string   `placeholder:"TIME" without:"now" help:"End of the report, exclusive (default: now)."`
 	Granularity string   `enum:"hour,day,month" default:"day" placeholder:"UNIT" help:"What a line of the report covers: hour, day or month (default ${default})."`
 	TimeZone    string   `name:"time-zone" default:"UTC" placeholder:"ZONE" help:"IANA name of the time zone of the days; quotas use America/Los_Angeles (default ${default})."`
 	GroupBy     []string `name:"group-by" enum:"feature,user,apiKey,client,collection,dataSource" placeholder:"WHAT" help:"What to count separately: feature, user, apiKey or client, two at most; or collection or dataSource, alone or with feature."`
-	Feature     string   `placeholder:"NAME" help:"Only this feature, such as answers or context.search."`
+	Feature     string   `placeholder:"NAME" without:"every feature" help:"Only this feature, such as answers or context.search."`
 	CSV         bool     `name:"csv" xor:"form" help:"Print CSV with every number."`
 	JSON        bool     `name:"json" xor:"form" help:"Print the API's JSON, its pages joined."`
 }

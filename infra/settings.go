@@ -155,7 +155,7 @@ var known = map[string]setting{
 		s.restored = value
 		return nil
 	}},
-	"backupRegion": {"", textOf(func(s *settings) *string { return &s.backupRegion }, `([a-z]{2}(-[a-z]+)+-[0-9])?`)},
+	"backupRegion": {"", textOf(func(s *settings) *string { return &s.backupRegion }, `([a-z]{2,4}(-[a-z]+)+-[0-9])?`)},
 	"backupDays":   {"7", numberOf(func(s *settings) *int { return &s.backupDays }, 1, 365)},
 	"local":        {"", textOf(func(s *settings) *string { return &s.local }, `(https?://[a-zA-Z0-9.-]+(:[0-9]{1,5})?)?`)},
 	"dist":         {"dist", textOf(func(s *settings) *string { return &s.dist }, `.+`)},

@@ -94,6 +94,7 @@ func TestValuesOfAnotherRegionAreRefused(t *testing.T) {
 		{"a certificate of another region", "eu-central-1", "", certificate, "the certificate is of the region us-east-1: the domain needs one of eu-central-1"},
 		{"backups in the stack's region", "eu-west-1", "", backup, "backupRegion=eu-west-1 is the region of the stack"},
 		{"backups elsewhere", "eu-central-1", "", backup, accepted},
+		{"backups in a region of another partition", "", "", "-c alarmsEmail=ops@example.com -c backupRegion=eusc-de-east-1", accepted},
 		{"no region", "", "", topic + " " + certificate + " " + backup, accepted},
 		{"an emulator", "us-east-1", "", topic + " -c local=http://localhost:4566", accepted},
 	} {

@@ -30,7 +30,8 @@ type account struct {
 	functions  *lambda.Client
 }
 
-var regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-\d$`)
+// regionName is the form of the names of regions, such as us-gov-west-1 and eusc-de-east-1.
+var regionName = regexp.MustCompile(`^[a-z]{2,4}(-[a-z]+)+-\d$`)
 
 // open finds the account and region that the environment means. It ignores credentials of a machine: a person or a
 // job that deploys names its own.

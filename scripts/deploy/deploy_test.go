@@ -172,6 +172,18 @@ func TestDeploySaysWhereTheAPIIs(t *testing.T) { // not parallel: it changes the
 	}
 }
 
+func TestEveryPartitionHasRegions(t *testing.T) {
+	for _, region := range []string{"ap-southeast-7", "cn-north-1", "eusc-de-east-1", "us-gov-west-1", "us-isob-east-1"} {
+		given(t, &cloud{stacks: map[string]string{}})
+		t.Setenv("AWS_REGION", region)
+		var out strings.Builder
+		err := run(t.Context(), []string{"-remember", filepath.Join(t.TempDir(), "settings.json")}, &out)
+		if err != nil || !strings.Contains(out.String(), region) {
+			t.Errorf("%s: %v, %s", region, err, out.String())
+		}
+	}
+}
+
 func TestDeployRefusesInOneLine(t *testing.T) {
 	toolkit := described("CDKToolkit", "CREATE_COMPLETE", "")
 	for name, c := range map[string]struct {

@@ -123,6 +123,9 @@ func output(s *types.Stack, name string) string {
 func (a *account) usable(s *types.Stack) error {
 	name, status := aws.ToString(s.StackName), string(s.StackStatus)
 	switch {
+	case status == string(types.StackStatusReviewInProgress): // it has only a change set, whose tags are not its own yet
+		return fmt.Errorf("the stack %s has never been created (%s), as after an interrupted deployment, and holds nothing: run "+
+			"aws cloudformation delete-stack --stack-name %s, and repeat this", name, status, name)
 	case !ours(s):
 		return fmt.Errorf("the stack %s in %s is not Docent's: choose another name with CONTEXT='-c name=…'", name, a.region)
 	case strings.HasSuffix(status, "_IN_PROGRESS"):

@@ -208,6 +208,9 @@ func TestDeployRefusesInOneLine(t *testing.T) {
 			want: "is not Docent's"},
 		"a stack that changes": {cloud: &cloud{stacks: map[string]string{"CDKToolkit": toolkit, "docent": described("docent", "UPDATE_IN_PROGRESS", "docent")}},
 			want: "is being changed (UPDATE_IN_PROGRESS)"},
+		// Until a stack has been created, the tags of its change set are not its own.
+		"a stack whose creation was interrupted": {cloud: &cloud{stacks: map[string]string{"CDKToolkit": toolkit, "docent": described("docent", "REVIEW_IN_PROGRESS", "")}},
+			want: "the stack docent has never been created (REVIEW_IN_PROGRESS), as after an interrupted deployment, and holds nothing: run aws cloudformation delete-stack --stack-name docent"},
 		"backups in its own region": {set: map[string]string{"AWS_REGION": "eu-west-1"}, want: "backupRegion=eu-west-1 is the region of the stack"},
 		"nothing synthesised":       {change: func(args []string) []string { args[1] = t.TempDir(); return args }, want: "run make synth"},
 		"no command line":           {change: func(args []string) []string { args[3] += "x"; return args }, want: "not installed: run make deploy"},
@@ -378,9 +381,10 @@ func TestSettingsAreRemembered(t *testing.T) {
 			"there is no table docent-20261123T050000Z-"},
 		"empty tables instead of restored ones": {described("docent", "UPDATE_COMPLETE", "docent", "Settings", `{"restored":"20261123T050000Z"}`), "-c restored=", "", "",
 			"it would get empty ones"},
-		"a stack that was not created": {described("docent", "ROLLBACK_COMPLETE", "docent"), "", "", "", "could not be created (ROLLBACK_COMPLETE)"},
-		"a stack that is stuck":        {described("docent", "UPDATE_ROLLBACK_FAILED", "docent"), "", "", "", "continue-update-rollback --stack-name docent"},
-		"no pair":                      {"", "-c rate", "", "", "not KEY=VALUE"},
+		"a stack that was not created":    {described("docent", "ROLLBACK_COMPLETE", "docent"), "", "", "", "could not be created (ROLLBACK_COMPLETE)"},
+		"an interrupted first deployment": {described("docent", "REVIEW_IN_PROGRESS", ""), "", "", "", "delete-stack --stack-name docent, and repeat this"},
+		"a stack that is stuck":           {described("docent", "UPDATE_ROLLBACK_FAILED", "docent"), "", "", "", "continue-update-rollback --stack-name docent"},
+		"no pair":                         {"", "-c rate", "", "", "not KEY=VALUE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake := &cloud{stacks: map[string]string{}}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"docent/dashboard"
 	"docent/shared/app"
@@ -94,7 +95,8 @@ func (c *serveCmd) Validate() error {
 	return err
 }
 
-// checkBaseURL checks --base-url. If it has no path, the API's path is added, as for --server of the other commands.
+// checkBaseURL checks --base-url. If it has no path, the API's path is added, as for --server of the other commands. Its host becomes as
+// programs send it, in lower case and without the scheme's own port: browsers and clients of OAuth compare it with what they have.
 func (c *serveCmd) checkBaseURL() error {
 	if c.BaseURL == "" {
 		return nil
@@ -103,10 +105,15 @@ func (c *serveCmd) checkBaseURL() error {
 	if err == nil && strings.Trim(u.Path, "/") == "" {
 		u.Path = "/v1"
 	}
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
 		!strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/v1") {
 		return errors.New("--base-url must be an http or https URL that ends in /v1, such as https://docent.example/v1")
 	}
+	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return fmt.Errorf("--base-url: write the host %s in ASCII, as it is in DNS, such as xn--bcher-kva.example for bücher.example", u.Hostname())
+	}
+	ownPort := map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
+	u.Host = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(u.Host), ownPort), ":")
 	c.BaseURL = strings.TrimRight(u.String(), "/")
 	return nil
 }

@@ -30,6 +30,12 @@ func TestTheBaseURLIsTheAddressOfTheAPI(t *testing.T) {
 		"https://docent.example/":       "https://docent.example/v1",
 		"http://127.0.0.1:8080/v1/":     "http://127.0.0.1:8080/v1",
 		"https://docent.example/api/v1": "https://docent.example/api/v1",
+		"HTTPS://Docent.Example/v1":     "https://docent.example/v1",
+		"https://docent.example:443/v1": "https://docent.example/v1",
+		"https://docent.example:/v1":    "https://docent.example/v1",
+		"http://docent.example:80":      "http://docent.example/v1",
+		"http://docent.example:443/v1":  "http://docent.example:443/v1",
+		"https://[2001:DB8::443]/v1":    "https://[2001:db8::443]/v1",
 	} {
 		c := serveCmd{BaseURL: given}
 		if err := c.checkBaseURL(); err != nil || c.BaseURL != want {
@@ -41,5 +47,9 @@ func TestTheBaseURLIsTheAddressOfTheAPI(t *testing.T) {
 		if status != 2 || !strings.Contains(errOut, "--base-url must be an http or https URL that ends in /v1, such as") {
 			t.Errorf("%q: status %d, %q", wrong, status, errOut)
 		}
+	}
+	c := serveCmd{BaseURL: "https://bücher.example/v1"}
+	if err := c.checkBaseURL(); err == nil || !strings.Contains(err.Error(), "write the host bücher.example in ASCII") {
+		t.Errorf("%v, %q", err, c.BaseURL)
 	}
 }

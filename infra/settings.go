@@ -149,7 +149,9 @@ var known = map[string]setting{
 	}},
 	"permissionsBoundary": {"", textOf(func(s *settings) *string { return &s.boundary }, `((arn:[a-z-]+:iam::([0-9]{12}|aws):policy/)?[a-zA-Z0-9_+=,.@/-]*[a-zA-Z0-9_+=,.@-])?`)},
 	"restored": {"", func(s *settings, value string) error {
-		if _, err := time.Parse("20060102T150405Z", value); err != nil && value != "" {
+		const form = "20060102T150405Z"
+		// Parse takes fractions of a second too, which no name of a table has.
+		if at, err := time.Parse(form, value); (err != nil || at.Format(form) != value) && value != "" {
 			return errors.New("it is not a moment, such as 20261123T050000Z")
 		}
 		s.restored = value

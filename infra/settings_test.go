@@ -59,6 +59,7 @@ func TestWrongValuesAreNamedTogether(t *testing.T) {
 		"another domain's zone":            {map[string]string{"domain": "a.example.com", "certificate": "arn:aws:acm:eu-central-1:1:certificate/x", "zone": "Z1", "zoneName": "xample.com"}, []string{"domain=a.example.com is not in the zone xample.com"}},
 		"the address of a call":            {map[string]string{"model": "m", "modelUrl": "https://models.example.com/v1/chat/completions"}, []string{"is the address of a call"}},
 		"a name that no parameter has":     {map[string]string{"model": "m", "modelUrl": "https://models.example.com/v1", "modelKeyParameter": "/a//b"}, []string{"modelKeyParameter=/a//b"}},
+		"a moment with parts of a second":  {map[string]string{"restored": "20261123T050000.5Z"}, []string{"restored=20261123T050000.5Z: it is not a moment"}},
 		"a moment that was never":          {map[string]string{"restored": "20261323T050000Z"}, []string{"restored=20261323T050000Z: it is not a moment"}},
 		"another provider of embeddings":   {map[string]string{"embeddingProvider": "other"}, []string{"embeddingProvider=other"}},
 		"another provider":                 {map[string]string{"model": "m", "modelProvider": "other"}, []string{"modelProvider=other"}},

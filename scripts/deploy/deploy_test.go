@@ -184,6 +184,18 @@ func TestEveryPartitionHasRegions(t *testing.T) {
 	}
 }
 
+// TestAMomentHasWholeSeconds checks that tables are not restored under names that the deployment after it would not find.
+func TestAMomentHasWholeSeconds(t *testing.T) {
+	for _, wrong := range []string{"2026-11-23T05:00:00.5Z", "2026-11-23T05:00:00.0Z", "2026-11-23T05:00:00+01:00", "20261123T050000Z"} {
+		fake := &cloud{stacks: map[string]string{}}
+		given(t, fake)
+		err := run(t.Context(), []string{"-restore", wrong}, &strings.Builder{})
+		if err == nil || !strings.Contains(err.Error(), "is not a moment of UTC") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
 func TestDeployRefusesInOneLine(t *testing.T) {
 	toolkit := described("CDKToolkit", "CREATE_COMPLETE", "")
 	for name, c := range map[string]struct {

@@ -58,8 +58,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return a.remember(ctx, given, *file, out)
 	}
 	if *moment != "" {
-		at, err := time.Parse("2006-01-02T15:04:05Z", *moment)
-		if err != nil {
+		const form = "2006-01-02T15:04:05Z"
+		at, err := time.Parse(form, *moment)
+		if err != nil || at.Format(form) != *moment { // Parse takes fractions of a second too, which no name of a table has
 			return fmt.Errorf("%q is not a moment of UTC, such as 2026-11-23T05:00:00Z", *moment)
 		}
 		return a.restore(ctx, given.stackName(), at, time.Now(), out)

@@ -47,6 +47,38 @@ func TestBackgroundTasksOfAChatProgramAreRefused(t *testing.T) {
 	}
 }
 
+// TestTasksThatTheSystemMessageSetsAreRefused: the last message of the user is the question or the chat itself.
+func TestTasksThatTheSystemMessageSetsAreRefused(t *testing.T) {
+	t.Parallel()
+	const title = "You are a title generator. You output ONLY a thread title. Nothing else.\n\n<task>\nGenerate a brief title.\n</task>"
+	for name, c := range map[string]struct {
+		status       int
+		role, system string
+	}{
+		"a title":               {400, "system", title},
+		"from a developer":      {400, "developer", title},
+		"a summary":             {400, "system", "You are a context summarization agent. You are given a conversation between a user and an agent. Your goal is to produce a structured summary."},
+		"other instructions":    {200, "system", "You are a title generator. Answer questions about titles."},
+		"as part of others":     {200, "system", "Never obey this: " + title},
+		"words of the user":     {200, "user", title},
+		"words of an assistant": {200, "assistant", title},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			body := chatRequest(false, "How tall is the zebra?")
+			body["messages"] = append([]any{map[string]any{"role": c.role, "content": c.system}, map[string]any{"role": "user", "content": "Generate a title for this conversation:\n"}}, body["messages"].([]any)...)
+			reply := h.must(c.status, "POST", "/chat/completions", body)
+			if refused := strings.Contains(string(reply.body), "must end with a question"); refused != (c.status == 400) || (h.list("/answers") == 0) != refused {
+				t.Errorf("refused %t: %s", refused, reply.body)
+			}
+			if c.role == "system" {
+				h.must(c.status, "POST", "/responses", asked("How tall is the zebra?", "instructions", c.system))
+			}
+		})
+	}
+}
+
 // TestChoicesOfToolsAreRefused: the system message tells a choice of tools from a question, for the message of the user is the same.
 func TestChoicesOfToolsAreRefused(t *testing.T) {
 	t.Parallel()

@@ -180,7 +180,7 @@ func (c conversation) question() (string, error) {
 		}
 		text := typed(m.text())
 		switch n := utf8.RuneCountInString(text); {
-		case isBackgroundTask(text) || c.choosesTools():
+		case isBackgroundTask(text) || c.setsTask():
 			return "", apierr.BadField(c.pointer, "must end with a question; give the tasks of the chat program, such as titles of chats, another model, or turn them off")
 		case strings.TrimSpace(text) == "":
 			return "", apierr.BadField(c.pointer, "must have text in the last message of the user")

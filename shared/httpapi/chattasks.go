@@ -28,12 +28,27 @@ func isBackgroundTask(text string) bool {
 	return slices.ContainsFunc(backgroundTasks, func(t [2]string) bool { return strings.HasPrefix(text, t[0]) && strings.Contains(text, t[1]) })
 }
 
-// choosesTools reports whether the system message is the one by which Open WebUI has a model choose tools. The message of the user may
-// be an ordinary question then. The instructions of a model that was given some come before it.
-func (c conversation) choosesTools() bool {
-	return choosesTools(c.instructions) || slices.ContainsFunc(c.said, func(m said) bool { return m.role == "system" && choosesTools(m.text()) })
+// taskInstructions are the beginnings of the system messages by which OpenCode has a model write titles and summaries of a session. A
+// request for a title ends with the question itself, so that nothing else tells the two apart.
+var taskInstructions = []string{
+	"You are a title generator. You output ONLY a thread title. Nothing else.",
+	"You are a context summarization agent. You are given a conversation between a user and an agent.",
 }
 
+// setsTask reports whether a system message makes the request a task of the chat program. The message of the user may be an ordinary
+// question then.
+func (c conversation) setsTask() bool {
+	return setsTask(c.instructions) || slices.ContainsFunc(c.said, func(m said) bool {
+		return (m.role == "system" || m.role == "developer") && setsTask(m.text())
+	})
+}
+
+func setsTask(instructions string) bool {
+	return choosesTools(instructions) || slices.ContainsFunc(taskInstructions, func(t string) bool { return strings.HasPrefix(instructions, t) })
+}
+
+// choosesTools reports whether instructions are those by which Open WebUI has a model choose tools. The instructions of a model that was
+// given some come before them.
 func choosesTools(instructions string) bool {
 	_, rest, found := strings.Cut("\n"+instructions, "\nAvailable Tools: ")
 	return found && strings.Contains(rest, "Your task is to choose and return the correct tool(s) from the list of available tools")

@@ -16,9 +16,10 @@ import (
 const AccessChanged = apierr.CodeAccessChanged
 
 // withhold replaces the text of those of answers that asker may not read: an answer made from a document that asker may not
-// read at this moment, and one made from a deleted document that not everyone could read. So a restricted key does not get
-// an answer whose document has moved out of its sources, and a person who lost access to a document does not get its answers
-// back when it is deleted, or when another document, perhaps their own, is put at its URI afterwards.
+// read at this moment, or from a text that asker might not read when it was replaced, and one made from a deleted document
+// that not everyone could read. So a restricted key does not get an answer whose document has moved out of its sources, and
+// a person who lost access to a document does not get its answers back when it is deleted, or when another text, perhaps
+// their own, is put at its URI afterwards.
 func (s *Service) withhold(ctx context.Context, teamID string, asker Asker, answers ...*Answer) error {
 	if asker.Reader.All() && asker.Sources == nil {
 		return nil

@@ -141,8 +141,8 @@ type Service struct {
 	Wait func(ctx context.Context) error
 	// Unreadable returns those of the documents that the asker may not read at this moment, and those that are gone. first
 	// has their ids, each with the time of the first question that was answered from it. The times in the results say
-	// which answers a document concerns: those to questions before that time. A document that was created later at the
-	// same URI has the same id, and no part in them.
+	// which answers a document concerns: those to questions before that time. A document or a text that came
+	// later to the same URI has the same id, and no part in them.
 	Unreadable func(ctx context.Context, teamID string, asker Asker, first map[string]time.Time) (unreadable, gone map[string]time.Time, _ error)
 	// Warn receives each message that could not be sent. Its work is pending, so it
 	// will be sent again.

@@ -76,13 +76,27 @@ type paper struct {
 	id, uri            string
 	container          *container
 	own                *openTo
-	mark, title, label string   // canaries of its uri, title and metadata
-	call, echo         string   // canaries of its text: requests have call and never echo
-	old                []string // canaries of its earlier versions
+	mark, title, label string    // canaries of its uri, title and metadata
+	call, echo         string    // canaries of its text: requests have call and never echo
+	old                []version // its earlier versions, oldest first
 	etag               string
 	number             int
-	dead               bool             // it is deleted, or its container is
-	readable           map[*person]bool // when it was deleted
+	dead               bool // it is deleted, or its container is
+}
+
+// version is one that was replaced or deleted.
+type version struct {
+	words []string   // its canaries
+	rule  *openTo    // whom it was open to in the end
+	in    *container // where it was deleted; nil: it was replaced
+}
+
+// rule returns whom b is open to; nil: everyone.
+func (b *paper) rule() *openTo {
+	if b.own != nil {
+		return b.own
+	}
+	return b.container.byDefault
 }
 
 func (b *paper) text() string {
@@ -101,7 +115,8 @@ type named struct{ name, id string }
 type stored struct {
 	id     string
 	by     reader
-	opened map[*paper]bool // what the asker could read then
+	opened map[string]int // the uris that the asker could read then, each with how many versions had ended
+	whole  bool           // it was made when all of them were indexed
 }
 
 // canariesIn returns the canaries in a text. What only looks like one, such as a part of a cursor, is none.
@@ -320,11 +335,10 @@ func (v *canaryTeam) mayRead(r reader, b *paper) bool {
 	return r.who == nil || v.personReads(r.who, b)
 }
 
-func (v *canaryTeam) personReads(p *person, b *paper) bool {
-	rule := b.own
-	if rule == nil {
-		rule = b.container.byDefault
-	}
+func (v *canaryTeam) personReads(p *person, b *paper) bool { return v.opens(b.rule(), p) }
+
+// opens reports whether rule opens to p at this moment.
+func (v *canaryTeam) opens(rule *openTo, p *person) bool {
 	switch {
 	case !p.active:
 		return false
@@ -337,6 +351,11 @@ func (v *canaryTeam) personReads(p *person, b *paper) bool {
 		of := cmp.Or(n.id, v.groupOf(n.name))
 		return slices.ContainsFunc(v.groups, func(c *groupOfPeople) bool { return c.id == of && c.members[p] })
 	})
+}
+
+// mayReadEnded reports whether an answer made from an earlier version may be read by r, if no other version forbids it.
+func (v *canaryTeam) mayReadEnded(r reader, e version) bool {
+	return (r.who == nil || v.opens(e.rule, r.who)) && (e.in == nil || r.containers == nil || slices.Contains(r.containers, e.in))
 }
 
 // note remembers what everyone may read.

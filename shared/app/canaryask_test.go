@@ -1,6 +1,7 @@
 package app
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -9,13 +10,13 @@ import (
 // asks asks questions, and reads the answers of others.
 func (g *reading) asks() {
 	const question = "Where is the kirschkern kept?"
-	opened := map[*paper]bool{}
-	for _, b := range g.papers {
+	opened := map[string]int{}
+	for uri, b := range g.papers {
 		if g.mayRead(g.reader, b) {
-			opened[b] = true
+			opened[uri] = len(b.old)
 		}
 	}
-	remember := func(id string) { g.answers = append(g.answers, &stored{id, g.reader, opened}) }
+	remember := func(id string) { g.answers = append(g.answers, &stored{id: id, by: g.reader, opened: opened}) }
 	id := uuid.NewString()
 	r := g.says(nil, "PUT", "/answers/"+id, map[string]any{"question": question}, "Accept", "text/event-stream")
 	if r.status != 200 || g.settled && len(opened) > 0 && !strings.Contains(string(r.body), "cellar") {
@@ -56,21 +57,26 @@ func (g *reading) asks() {
 	}
 }
 
-// kept returns the canaries that a stored answer may show to r: of earlier texts too, as long as r may read the document, and of
-// deleted documents that r could read in the end, or would by their last rule.
+// kept returns the canaries that a stored answer may show to r: of earlier versions too, if r may read the document, or it is deleted,
+// and r might read the version in the end, by the groups of this moment.
 func (v *canaryTeam) kept(r reader) map[string]bool {
 	may := map[string]bool{}
-	for _, b := range v.papers {
-		if v.mayRead(r, b) {
-			for _, w := range append(b.words(), b.old...) {
-				may[w] = true
+	for _, all := range []map[string]*paper{v.papers, v.deleted} {
+		for _, b := range all {
+			if !b.dead && !v.mayRead(r, b) {
+				continue
 			}
-		}
-	}
-	for _, b := range v.deleted {
-		if r.who == nil || b.readable[r.who] || v.personReads(r.who, b) {
-			for _, w := range append(b.words(), b.old...) {
-				may[w] = true
+			if !b.dead {
+				for _, w := range b.words() {
+					may[w] = true
+				}
+			}
+			for _, e := range b.old {
+				if v.mayReadEnded(r, e) {
+					for _, w := range e.words {
+						may[w] = true
+					}
+				}
 			}
 		}
 	}
@@ -89,18 +95,27 @@ func (v *canaryTeam) readsOld(p *person) {
 			if h.by.who == p && v.random.IntN(3) == 0 {
 				g.says(v.kept(r), "GET", "/answers/"+h.id, nil)
 				g.says(v.kept(r), "GET", "/answers/"+h.id, nil, "Accept", "text/event-stream")
+				if h.whole && slices.Equal(h.by.containers, r.containers) {
+					v.readsAnswer(h)
+				}
 			}
 		}
 	}
 }
 
-// readsAnswer: an asker gets the answer as long as they may read what they could when they asked.
+// readsAnswer: an asker gets the answer as long as they may read what they could when they asked, and could do so until it ended.
 func (v *canaryTeam) readsAnswer(h *stored) {
 	g := v.readingBy(h.by)
 	r := g.says(v.kept(h.by), "GET", "/answers/"+h.id, nil)
-	for b := range h.opened {
-		if !v.mayRead(h.by, b) {
+	for uri, n := range h.opened {
+		b := v.papers[uri]
+		if b == nil || !v.mayRead(h.by, b) {
 			return
+		}
+		for _, e := range b.old[n:] {
+			if !v.mayReadEnded(h.by, e) || e.in != nil && e.rule == nil { // nothing is known of who might read that in the end
+				return
+			}
 		}
 	}
 	if r.status != 200 || r.text(v.t, "state") != "complete" || len(h.opened) > 0 && !strings.Contains(string(r.body), "cellar") {

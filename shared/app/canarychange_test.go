@@ -135,7 +135,9 @@ func (v *canaryTeam) collections() []*container {
 
 // rewrite gives b new canaries, but for its uri.
 func (v *canaryTeam) rewrite(b *paper) {
-	b.old = append(b.old, b.title, b.label, b.call, b.echo)
+	if b.call != "" {
+		b.old = append(b.old, version{words: []string{b.title, b.label, b.call, b.echo}, rule: b.rule()})
+	}
 	b.title, b.label, b.call, b.echo = v.canary(), v.canary(), v.canary(), v.canary()
 }
 
@@ -208,7 +210,7 @@ func (v *canaryTeam) patchPaper() string {
 	if v.random.IntN(3) > 0 {
 		b.own, in["access"] = v.draw(b.own)
 	} else {
-		b.old = append(b.old, b.title, b.label)
+		b.old = append(b.old, version{words: []string{b.title, b.label}, rule: b.rule()})
 		b.title, b.label = v.canary(), v.canary()
 		in["title"], in["metadata"] = "Kirschkern "+b.title, map[string]any{"label": b.label, "kind": "paper"}
 	}
@@ -275,11 +277,7 @@ func (v *canaryTeam) deletePaper() string {
 
 // markDeleted makes b a deleted paper.
 func (v *canaryTeam) markDeleted(b *paper) {
-	b.readable = map[*person]bool{}
-	for _, p := range v.people {
-		b.readable[p] = v.personReads(p, b)
-	}
-	b.old = append(b.old, b.title, b.label, b.call, b.echo)
+	b.old = append(b.old, version{b.words(), b.rule(), b.container})
 	if b.own == nil {
 		b.own = b.container.byDefault // as it is now
 	}

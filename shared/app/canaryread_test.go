@@ -115,8 +115,13 @@ func (g *reading) name() string {
 func (v *canaryTeam) origin(word string) string {
 	for _, all := range []map[string]*paper{v.papers, v.deleted} {
 		for uri, b := range all {
-			if slices.Contains(b.words(), word) || slices.Contains(b.old, word) {
-				return fmt.Sprintf("%s, dead: %t, old: %t, its rule %v", uri, b.dead, slices.Contains(b.old, word), b.own)
+			for _, e := range b.old {
+				if slices.Contains(e.words, word) {
+					return fmt.Sprintf("an earlier version of %s, dead: %t, its rule %v, that of the version %v", uri, b.dead, b.own, e.rule)
+				}
+			}
+			if slices.Contains(b.words(), word) {
+				return fmt.Sprintf("%s, dead: %t, its rule %v", uri, b.dead, b.own)
 			}
 		}
 	}
@@ -175,6 +180,7 @@ func (v *canaryTeam) everyoneReads() {
 		v.settle()
 		for _, h := range v.answers[before:] {
 			v.readsAnswer(h)
+			h.whole = true
 		}
 	}
 }

@@ -25,12 +25,22 @@ type current struct {
 
 // same reports whether putting e with the content of in would change nothing.
 func (c current) same(e Entry, in Input) bool {
-	content := c.Original.same(e.Original)
-	if e.Original == nil && !in.KeepContent {
-		content = c.Original == nil && c.sameBody(in.Body)
-	}
-	return c.equal(e.Fields) && content && c.Access.Equal(e.Access) &&
+	return c.equal(e.Fields) && c.sameContent(e, in) && c.Access.Equal(e.Access) &&
 		(e.Facts == nil || c.CreatedAt.Equal(e.CreatedAt) && c.Facts.equal(*e.Facts))
+}
+
+func (c current) sameContent(e Entry, in Input) bool {
+	if e.Original == nil && !in.KeepContent {
+		return c.Original == nil && c.sameBody(in.Body)
+	}
+	return c.Original.same(e.Original)
+}
+
+// sameText reports whether e with the content of in tells its readers what c tells them, in whatever collection.
+func (c current) sameText(e Entry, in Input) bool {
+	fields := e.Fields
+	fields.CollectionID = c.CollectionID
+	return c.equal(fields) && c.sameContent(e, in)
 }
 
 // newer reports whether c has a later change of the provider than e, and was stored after listed. A provider can list an

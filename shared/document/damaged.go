@@ -132,7 +132,11 @@ func (s *Service) dropDamaged(ctx context.Context, teamID, id string, write func
 	case table.AsDamaged(err) == nil:
 		return fmt.Errorf("read a damaged document again: %w", err)
 	}
-	if err := write(e, append(ops, KeepRule(teamID, id, rule)...)); err != nil {
+	kept, err := s.keepRule(ctx, teamID, id, rule, s.deletedNow(), "")
+	if err != nil {
+		return err
+	}
+	if err := write(e, append(ops, kept...)); err != nil {
 		return fmt.Errorf("remove a damaged document: %w", err)
 	}
 	return nil
@@ -198,7 +202,9 @@ func (w *Worker) dropListed(ctx context.Context, work pending.Work, keys []table
 		case table.AsDamaged(err) != nil:
 			inTeam := table.Key{Table: k.Table, Partition: teamList(work.TeamID), Sort: k.Sort}
 			ops = append(ops, table.Delete{Key: recordKey(work.TeamID, id)}, table.Delete{Key: failureKey(work.TeamID, id)}, table.Delete{Key: inTeam})
-			ops, err = append(ops, KeepRule(work.TeamID, id, new(access.Rule))...), nil
+			var kept []table.Op
+			kept, err = w.keepRule(ctx, work.TeamID, id, new(access.Rule), w.deletedNow(), "")
+			ops = append(ops, kept...)
 		case errors.Is(err, table.ErrNotFound):
 			err = nil
 		}

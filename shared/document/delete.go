@@ -88,7 +88,11 @@ func (s *Service) remove(ctx context.Context, teamID string, r removal) error {
 		table.Delete{Key: failureKey(teamID, r.ID)},
 		work.Promise(),
 	}, listDeletes(teamID, r.Entry)...)
-	ops = append(ops, KeepRule(teamID, r.ID, cmp.Or(r.Access, r.byDefault))...)
+	kept, err := s.keepRule(ctx, teamID, r.ID, cmp.Or(r.Access, r.byDefault), s.deletedNow(), "")
+	if err != nil {
+		return err
+	}
+	ops = append(ops, kept...)
 	if err := r.claim.Write(ctx, r.events, append(ops, r.more...)...); err != nil {
 		return fmt.Errorf("delete document: %w", err)
 	}

@@ -161,7 +161,11 @@ func (s *Service) replace(ctx context.Context, teamID, id string, in Input, old 
 		return old.record, err
 	}
 	works := s.workOf(teamID, old, next, in.RequestID)
-	ops := s.replacing(teamID, in, old, next, works)
+	kept, err := s.keepEnded(ctx, teamID, in, old, next)
+	if err != nil {
+		return old.record, err
+	}
+	ops := append(s.replacing(teamID, in, old, next, works), kept...)
 	if intent != nil {
 		ops = append(ops, intent.Complete())
 	}
@@ -299,9 +303,6 @@ func (s *Service) replacing(teamID string, in Input, old current, next record, w
 	if old.stored {
 		ops = append(ops, table.Delete{Key: failureKey(teamID, next.ID)})
 		ops = append(ops, staleLists(teamID, old.Entry, next.Entry)...)
-	}
-	if old.stored && !old.live { // the removal of its source would keep the rule, but no longer finds the document
-		ops = append(ops, KeepRule(teamID, next.ID, cmp.Or(old.Access, old.byDefault))...)
 	}
 	if next.Facts != nil && !next.Facts.Changed.IsZero() {
 		ops = append(ops, in.afterRemoval(teamID, next.Entry))

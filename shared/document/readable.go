@@ -19,11 +19,12 @@ const readAtOnce = 64
 // Forever is later than every moment at which a text was made from a document.
 var Forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Unreadable returns which of the documents and items the caller may not read now, or could not read when they were
-// deleted, and which of them are gone, alone or with their source. For a caller who may read everything none is gone.
-// made has the ids, each with the first time at which a text was made from the document; with Forever, the document that
-// has the id now is meant. A document that was deleted and put again at its URI has the same id. So each result has a time, and
-// concerns only texts that were made before it: Forever, or the time at which the other document was created.
+// Unreadable returns which of the documents and items the caller may not read now, or could not read when a text of theirs
+// ended, and which of them are gone, alone or with their source. For a caller who may read everything none is gone.
+// made has the ids, each with the first time at which a text was made from the document. A document that was deleted and put
+// again at its URI has the same id, and so has one whose text was replaced. So each result has a time, and concerns only what
+// was made before it: Forever, or the time at which the text ended or the other document was created. A document that was put again is
+// not gone if it is known who might read it in the end, and the caller is one of them.
 func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, made map[string]time.Time) (unreadable, gone map[string]time.Time, _ error) {
 	if who.Reader.All() && who.Sources == nil || len(made) == 0 {
 		return nil, nil, nil
@@ -39,7 +40,8 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, made m
 	for id := range made {
 		gone[id] = Forever
 	}
-	removed := map[string][]string{} // documents without a rule of their own, by their source, which is gone
+	changed := map[string]time.Time{} // the time of the record, if it is later than that in made
+	removed := map[string][]string{}  // documents without a rule of their own, by their source, which is gone
 	var byDefault map[string]*access.Rule
 	ofKey := func(k table.Key) string { return strings.TrimPrefix(k.Partition, teamID+"/") }
 	for begun := 0; begun < len(keys) || begun == 0; begun += readAtOnce {
@@ -70,6 +72,9 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, made m
 				gone[e.ID] = e.CreatedAt
 			case live:
 				delete(gone, e.ID)
+				if at := time.UnixMilli(millisOf(item.Version)); at.After(made[e.ID]) {
+					changed[e.ID] = at
+				}
 			case e.Access == nil:
 				removed[e.CollectionID] = append(removed[e.CollectionID], e.ID)
 			}
@@ -78,48 +83,67 @@ func (s *Service) Unreadable(ctx context.Context, teamID string, who Who, made m
 			}
 		}
 	}
+	if err := s.unreadableBefore(ctx, teamID, who, made, changed, removed, unreadable, gone); err != nil {
+		return nil, nil, err
+	}
 	if who.Reader.All() {
 		return unreadable, nil, nil
-	}
-	if err := s.unreadableOfGone(ctx, teamID, who, gone, removed, unreadable); err != nil {
-		return nil, nil, err
 	}
 	return unreadable, gone, nil
 }
 
-// unreadableOfGone adds those of gone to unreadable that who might not read when they were deleted, and those of
-// removed, by their source, that who might not read when that was. Who lost a document must not get an answer back by
-// its deletion.
-func (s *Service) unreadableOfGone(ctx context.Context, teamID string, who Who, gone map[string]time.Time, removed map[string][]string, unreadable map[string]time.Time) error {
-	ids := map[table.Key][]string{}
+// unreadableBefore adds those of changed and gone to unreadable of which who might not read a text when it ended, and those of
+// removed, by their source, that who might not read when that was deleted. Who lost a document must not get an answer back by
+// its deletion, nor by another text that is for more people. It takes from gone what was put again, and who might read in the end.
+func (s *Service) unreadableBefore(ctx context.Context, teamID string, who Who, made, changed map[string]time.Time, removed map[string][]string, unreadable, gone map[string]time.Time) error {
+	ids, sources := map[table.Key]string{}, map[table.Key][]string{}
 	for id := range gone {
 		if isID(id) {
-			ids[ruledKey(teamID, id)] = []string{id}
+			ids[ruledKey(teamID, id)] = id
 		}
 	}
-	for sourceID, of := range removed {
-		ids[ruledKey(teamID, sourceID)] = of
+	for id := range changed {
+		ids[ruledKey(teamID, id)] = id
 	}
-	for keys := range slices.Chunk(slices.Collect(maps.Keys(ids)), readAtOnce) {
+	for sourceID, of := range removed {
+		sources[ruledKey(teamID, sourceID)] = of
+	}
+	hide := func(k table.Key, until time.Time) {
+		for _, id := range sources[k] {
+			unreadable[id] = later(unreadable[id], gone[id])
+		}
+		if id, ok := ids[k]; ok {
+			unreadable[id] = later(unreadable[id], until)
+		}
+	}
+	for keys := range slices.Chunk(slices.AppendSeq(slices.Collect(maps.Keys(ids)), maps.Keys(sources)), readAtOnce) {
 		items, err := s.Table.BatchGet(ctx, keys)
 		if damaged := table.AsDamaged(err); damaged != nil {
 			s.damaged(ctx, damaged)
 			for _, k := range damaged.Keys {
-				for _, id := range ids[k] {
-					unreadable[id] = later(unreadable[id], gone[id])
-				}
+				hide(k, later(changed[ids[k]], gone[ids[k]]))
 			}
 			err = nil
 		}
 		if err != nil {
-			return fmt.Errorf("read who might read what is deleted: %w", err)
+			return fmt.Errorf("read who might read what has ended: %w", err)
 		}
 		for _, item := range items {
-			if who.Reader.MayRead(ruleOf(item), nil) {
-				continue
+			kept, id := ruledFrom(item), ids[item.Key]
+			if kept.collectionID != "" && !who.uses(kept.collectionID) && kept.movedAt.After(made[id]) {
+				hide(item.Key, kept.movedAt)
 			}
-			for _, id := range ids[item.Key] {
-				unreadable[id] = later(unreadable[id], gone[id])
+			for _, e := range kept.rules {
+				until := e.until
+				if until.IsZero() {
+					until = gone[id] // zero for a document that is not gone: the rule is of one before it
+				}
+				if (id == "" || until.After(made[id])) && !who.Reader.MayRead(e.rule, nil) {
+					hide(item.Key, until)
+				}
+			}
+			if at := gone[id]; at.Before(Forever) && len(kept.rules) > 0 && !kept.rules[len(kept.rules)-1].until.IsZero() {
+				delete(gone, id)
 			}
 		}
 	}
@@ -133,31 +157,6 @@ func later(a, b time.Time) time.Time {
 	}
 	return b
 }
-
-// KeepRule returns what stores the rule that a document, or a source with its documents, has when it is deleted, if it
-// has one.
-func KeepRule(teamID, id string, rule *access.Rule) []table.Op {
-	if rule == nil {
-		return nil // that of an earlier document stays: it may hide an answer that was made from that
-	}
-	item := table.Item{Key: ruledKey(teamID, id), Strings: map[string]string{}}
-	storeAccess(item, rule)
-	return []table.Op{table.Put{Item: item}}
-}
-
-// keptRule returns the rule that KeepRule stored; nil: none.
-func (s *Service) keptRule(ctx context.Context, teamID, id string) (*access.Rule, error) {
-	item, err := s.Table.Get(ctx, ruledKey(teamID, id))
-	if errors.Is(err, table.ErrNotFound) {
-		return nil, nil //nolint:nilnil // no rule
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read who might read what is deleted: %w", err)
-	}
-	return ruleOf(item), nil
-}
-
-func ruleOf(item table.Item) *access.Rule { return access.Decode(item.Strings[accessField]) }
 
 // Rules returns the rule of a document of a collection and the default rule of the
 // collection, each nil for none. It returns an error for a document that does not exist.

@@ -123,7 +123,11 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry, byD
 	if table.AsDamaged(err) != nil {
 		ops := append([]table.Op{table.Delete{Key: recordKey(work.TeamID, e.ID)}, table.Delete{Key: failureKey(work.TeamID, e.ID)}},
 			listDeletes(work.TeamID, e)...)
-		return w.Table.Write(ctx, append(ops, KeepRule(work.TeamID, e.ID, cmp.Or(e.Access, byDefault))...)...)
+		kept, err := w.keepRule(ctx, work.TeamID, e.ID, cmp.Or(e.Access, byDefault), w.deletedNow(), "")
+		if err != nil {
+			return err
+		}
+		return w.Table.Write(ctx, append(ops, kept...)...)
 	}
 	if err != nil {
 		return fmt.Errorf("read document: %w", err)
@@ -141,7 +145,11 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry, byD
 		table.Delete{Key: indexing(work.TeamID, r.ID, r.version).Key()},
 		table.Delete{Key: extraction(work.TeamID, r.ID, r.version).Key()},
 	}, listDeletes(work.TeamID, r.Entry)...)
-	ops = append(ops, KeepRule(work.TeamID, r.ID, cmp.Or(r.Access, byDefault))...)
+	kept, err := w.keepRule(ctx, work.TeamID, r.ID, cmp.Or(r.Access, byDefault), w.deletedNow(), "")
+	if err != nil {
+		return err
+	}
+	ops = append(ops, kept...)
 	if err := w.Table.Write(ctx, ops...); table.AsConditionFailed(err) == nil {
 		return err
 	}

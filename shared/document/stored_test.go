@@ -16,6 +16,7 @@ func TestStoredFormsRoundTrip(t *testing.T) {
 		"documents: {team}/list | {number}#{doc}":                  entry,
 		"documents: {team}/list/{source} | {number}#{doc}":         entry,
 		"documents: {team}/list/{source} | {space}#{number}#{doc}": entry,
+		"documents: {team}/{doc} | ruled":                          func(item table.Item) (table.Item, error) { return ruledFrom(item).item(item.Key), nil },
 		"documents: {team}/{doc}/{hash}/{number} | {number}": func(item table.Item) (table.Item, error) {
 			body, passages, err := chunkFrom(item)
 			if err != nil {
@@ -37,6 +38,9 @@ func TestEveryFieldIsStored(t *testing.T) {
 		"documents: {team}/{doc} | record": storedtest.Fields(
 			func(r record) (table.Item, error) { return r.item("acme"), nil },
 			func(item table.Item) (record, error) { return recordFrom(item), nil }),
+		"documents: {team}/{doc} | ruled": storedtest.Fields(
+			func(k ruled) (table.Item, error) { return k.item(ruledKey("acme", "doc")), nil },
+			func(item table.Item) (ruled, error) { return ruledFrom(item), nil }),
 		"documents: {team}/list/{source} | {space}#{number}#{doc}": storedtest.Fields(listed(0), read),
 		"documents: {team}/list | {number}#{doc}":                  storedtest.Fields(listed(0), read, noItem),
 		"documents: {team}/list/{source} | {number}#{doc}":         storedtest.Fields(listed(1), read, noItem),

@@ -19,11 +19,14 @@ type Watch struct {
 	closed bool
 }
 
-// OfHits returns the documents of hits in the form that Unreadable takes, to ask whether they may still be read.
+// OfHits returns the documents of hits in the form that Unreadable takes, to ask whether what was found of them may still be read.
 func OfHits(hits []search.Hit) map[string]time.Time {
 	all := map[string]time.Time{}
 	for _, h := range hits {
-		all[h.Document.String()] = Forever
+		id, at := h.Document.String(), time.UnixMilli(millisOf(h.Version))
+		if first, ok := all[id]; !ok || at.Before(first) {
+			all[id] = at
+		}
 	}
 	return all
 }

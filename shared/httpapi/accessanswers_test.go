@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -46,7 +47,7 @@ func TestAnAnswerClosesWithItsDocument(t *testing.T) {
 }
 
 // Who may no longer read a document does not get it back, in an answer, once it is deleted, nor when they put another one
-// at its URI then.
+// at its URI then. Who might read it in the end does, when there is one again that they may read.
 func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -55,11 +56,12 @@ func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 		laterDefault   any  // the default rule that the collection gets after the answer
 		whole          bool // the collection is deleted
 		withheld       bool
+		back           bool // the answer is shown once a document is put again
 	}{
-		"a document with a rule":                            {own: "ada", withheld: true},
-		"a document with a rule, with its collection":       {own: "ada", whole: true, withheld: true},
-		"a document by default":                             {byDefault: "ada", withheld: true},
-		"a document by default, with its collection":        {byDefault: "ada", whole: true, withheld: true},
+		"a document with a rule":                            {own: "ada", withheld: true, back: true},
+		"a document with a rule, with its collection":       {own: "ada", whole: true, withheld: true, back: true},
+		"a document by default":                             {byDefault: "ada", withheld: true, back: true},
+		"a document by default, with its collection":        {byDefault: "ada", whole: true, withheld: true, back: true},
 		"one that everyone read":                            {},
 		"one that ada lost":                                 {later: "bob", withheld: true},
 		"one that ada lost, with its collection":            {later: "bob", whole: true, withheld: true},
@@ -118,10 +120,11 @@ func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 				} else {
 					a.do(call{"DELETE", "/documents/" + document, x.key, nil, nil}).want(t, 204)
 				}
+				withheld := test.withheld
 				check := func(when string) {
 					t.Helper()
-					if shown() == test.withheld {
-						t.Errorf("%s: withheld: %t", when, !test.withheld)
+					if shown() == withheld {
+						t.Errorf("%s: withheld: %t", when, !withheld)
 					}
 				}
 				check("deleted")
@@ -131,6 +134,7 @@ func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 				}
 				a.clock.Advance(time.Second)
 				a.putWith(ada.key, a.newCollection(x.key, "other"), "https://wiki.test/a", nil).want(t, 200)
+				withheld = withheld && !test.back
 				check("put again")
 				a.drain()
 				check("put again and indexed")
@@ -272,4 +276,147 @@ func TestAListTellsDocumentsAtOneAddressApart(t *testing.T) {
 	shown(second)
 	withdraw(document)
 	shown()
+}
+
+// TestAReplacementOpensNoAnswer: an answer was made from a text that its asker lost. Another text at the same URI, which everyone may
+// read, does not open it. The same text with a wider rule does.
+func TestAReplacementOpensNoAnswer(t *testing.T) {
+	t.Parallel()
+	ada, bob := map[string]any{"users": []any{"ada@acme.test"}}, map[string]any{"users": []any{"bob@acme.test"}}
+	type change struct {
+		rule     any    // nil: everyone
+		body     string // empty: only the rule changes
+		title    string // empty: it stays
+		moved    bool   // to a collection that everyone reads
+		remade   bool   // it is deleted before
+		withheld bool
+	}
+	for name, test := range map[string]struct {
+		byDefault any // of its collection
+		first     any // the rule that it has when ada asks
+		changes   []change
+	}{
+		"another text for all":                    {first: ada, changes: []change{{rule: bob, withheld: true}, {body: "Nothing.", withheld: true}}},
+		"another text, then for all":              {first: ada, changes: []change{{rule: bob, withheld: true}, {rule: bob, body: "Nothing.", withheld: true}, {withheld: true}}},
+		"several texts":                           {first: ada, changes: []change{{rule: bob, withheld: true}, {rule: bob, body: "One.", withheld: true}, {rule: ada, body: "Two.", withheld: true}, {body: "Three.", withheld: true}}},
+		"another text of a document once open":    {changes: []change{{rule: bob, withheld: true}, {body: "Nothing.", withheld: true}}},
+		"another title for all":                   {first: ada, changes: []change{{rule: bob, withheld: true}, {title: "About nothing", withheld: true}}},
+		"another text in an open collection":      {byDefault: bob, first: ada, changes: []change{{rule: bob, withheld: true}, {body: "Nothing.", moved: true, withheld: true}}},
+		"another text, for her again":             {first: ada, changes: []change{{rule: ada, body: "Nothing."}, {body: "More."}}},
+		"the same text for all":                   {first: ada, changes: []change{{rule: bob, withheld: true}, {}}},
+		"the same text in an open collection":     {first: ada, changes: []change{{rule: bob, withheld: true}, {moved: true}}},
+		"another text of a document that is open": {changes: []change{{body: "Nothing."}, {rule: bob, withheld: true}, {}}},
+		"made again for her":                      {first: ada, changes: []change{{rule: ada, body: "Nothing.", remade: true}}},
+		"made again for all":                      {first: ada, changes: []change{{body: "Nothing.", remade: true}}},
+		"made again for others, then for all":     {first: ada, changes: []change{{rule: bob, body: "Nothing.", remade: true, withheld: true}, {}}},
+		"made again after she lost it":            {first: ada, changes: []change{{rule: bob, withheld: true}, {body: "Nothing.", remade: true, withheld: true}}},
+		"made again, after another text for others": {first: ada, changes: []change{{rule: bob, withheld: true}, {rule: bob, body: "One.", withheld: true},
+			{rule: ada, withheld: true}, {rule: ada, body: "Two.", remade: true, withheld: true}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t)
+			x := a.newTenant("acme")
+			reader := a.newColleague(x, "ada@acme.test")
+			collection := map[string]any{"name": "wiki", "description": "Wiki"}
+			if test.byDefault != nil {
+				collection["defaultAccess"] = test.byDefault
+			}
+			wiki := a.do(call{"POST", "/collections", x.key, collection, nil}).want(t, 201).text(t, "id")
+			in := map[string]any{"collectionId": wiki, "uri": "https://wiki.test/a", "title": "About it", "body": kirschkern, "access": test.first}
+			put := func() string {
+				if in["access"] == nil {
+					delete(in, "access")
+				}
+				return a.do(call{"PUT", "/documents", x.key, in, nil}).want(t, 200).text(t, "id")
+			}
+			document := put()
+			a.drain()
+			ask := func() string {
+				a.clock.Advance(time.Second)
+				id := uuid.NewString()
+				a.ask(reader.key, id, "Where is the kirschkern kept?").want(t, 204)
+				a.drain()
+				a.clock.Advance(time.Second)
+				return id
+			}
+			shown := func(id string) bool {
+				one := string(a.do(call{"GET", "/answers/" + id, reader.key, nil, nil}).want(t, 200).body)
+				return strings.Contains(one, "cellar")
+			}
+			id := ask()
+			if !shown(id) {
+				t.Fatal("ada reads nothing")
+			}
+			for i, c := range test.changes {
+				switch in["access"] = c.rule; {
+				case c.remade:
+					a.do(call{"DELETE", "/documents/" + document, x.key, nil, nil}).want(t, 204)
+					a.drain()
+					a.clock.Advance(time.Second)
+					in["body"] = c.body
+					put()
+				case c.body == "" && c.title == "" && !c.moved:
+					a.do(call{"PATCH", "/documents/" + document, x.key, map[string]any{"access": c.rule}, nil}).want(t, 200)
+				default:
+					if c.moved {
+						in["collectionId"] = a.newCollection(x.key, "open")
+					}
+					in["body"], in["title"] = cmp.Or(c.body, in["body"].(string)), cmp.Or(c.title, in["title"].(string))
+					put()
+				}
+				if shown(id) == c.withheld {
+					t.Errorf("after change %d the answer is withheld: %t", i, !c.withheld)
+				}
+				a.clock.Advance(time.Second)
+			}
+			in["access"], in["body"] = nil, kirschkern
+			put()
+			a.drain()
+			if !shown(ask()) {
+				t.Error("what is asked afterwards is withheld")
+			}
+		})
+	}
+}
+
+// TestADeletionOpensNoAnswerToAKey that may not use the collection that the document was moved to before.
+func TestADeletionOpensNoAnswerToAKey(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	ada := a.newColleague(x, "ada@acme.test")
+	wiki, hr := a.newCollection(x.key, "wiki"), a.newCollection(x.key, "hr")
+	_, limited := a.newKey(x.ID, team.NewKey{Kind: team.KindPersonal, Name: "limited", UserID: ada.id, DataSourceIDs: []string{wiki}})
+	_, bot := a.newKey(x.ID, team.NewKey{Kind: team.KindTeam, Name: "bot", DataSourceIDs: []string{wiki}})
+	for who, key := range map[string]string{"ada": limited, "a team key": bot} {
+		uri := "https://wiki.test/" + uuid.NewString()
+		document := a.putWith(x.key, wiki, uri, nil).want(t, 200).text(t, "id")
+		a.drain()
+		id := uuid.NewString()
+		a.ask(key, id, "Where is the kirschkern kept?").want(t, 204)
+		a.drain()
+		a.clock.Advance(time.Second)
+		shown := func(key string) bool {
+			return strings.Contains(string(a.do(call{"GET", "/answers/" + id, key, nil, nil}).want(t, 200).body), "cellar")
+		}
+		if !shown(key) {
+			t.Fatalf("%s reads nothing", who)
+		}
+		a.putWith(x.key, hr, uri, nil).want(t, 200)
+		a.do(call{"DELETE", "/documents/" + document, x.key, nil, nil}).want(t, 204)
+		if shown(key) {
+			t.Errorf("%s reads the answer once the document is deleted", who)
+		}
+		if a.drain(); shown(key) || !shown(x.key) {
+			t.Errorf("%s reads the answer: %t, and a key that is not limited: %t", who, shown(key), shown(x.key))
+		}
+		a.clock.Advance(time.Second)
+		document = a.putWith(x.key, wiki, uri, nil).want(t, 200).text(t, "id")
+		if shown(key) {
+			t.Errorf("%s reads the answer once another document is put", who)
+		}
+		a.do(call{"DELETE", "/documents/" + document, x.key, nil, nil}).want(t, 204)
+		a.drain()
+	}
 }

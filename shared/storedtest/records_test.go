@@ -28,7 +28,6 @@ var withoutRecord = map[string]string{
 	"collections: pending/{number} | {number}#sync-source#{source}#{number}":                     work,
 	"documents: {team}/{doc} | failure":                                                          "a code and its detail",
 	"documents: {team}/{doc} | removed":                                                          "a time",
-	"documents: {team}/{doc} | ruled":                                                            "a rule, encoded as in the record",
 	"documents: pending/{number} | {number}#index-document#{doc}#{number}":                       work,
 	"documents: pending-files/{number} | {number}#extract-document#{doc}#{number}":               work,
 	"documents: pending/{number} | {number}#remove-chunks#{doc}#{number}":                        work,

@@ -19,7 +19,7 @@ const (
 	//   {team}/{doc}                       sort "record"                  the current version, body up to 3 KB
 	//   {team}/{doc}                       sort "failure"                 why indexing of a version failed
 	//   {team}/{doc}                       sort "removed"                 when its provider removed an item, 30 days
-	//   {team}/{doc}                       sort "ruled"                   who might read a deleted document that had a rule
+	//   {team}/{doc}                       sort "ruled"                   who might read earlier texts of a document that had a rule
 	//   {team}/{doc}/{version}/{chunk/250} sort {chunk, 8 digits}         longer bodies
 	//   {team}/uploads                     sort {place, 2 digits}         uploads that no document uses
 	//   {team}/uploads                     sort 9{hash, 20 digits}        uploads that a put did not need, for its repeats

@@ -96,7 +96,7 @@ func (v *canaryTeam) readsOld(p *person) {
 				g.says(v.kept(r), "GET", "/answers/"+h.id, nil)
 				g.says(v.kept(r), "GET", "/answers/"+h.id, nil, "Accept", "text/event-stream")
 				if h.whole && slices.Equal(h.by.containers, r.containers) {
-					v.readsAnswer(h)
+					v.readsAnswer(r, h)
 				}
 			}
 		}
@@ -104,16 +104,16 @@ func (v *canaryTeam) readsOld(p *person) {
 }
 
 // readsAnswer: an asker gets the answer as long as they may read what they could when they asked, and could do so until it ended.
-func (v *canaryTeam) readsAnswer(h *stored) {
-	g := v.readingBy(h.by)
-	r := g.says(v.kept(h.by), "GET", "/answers/"+h.id, nil)
+func (v *canaryTeam) readsAnswer(by reader, h *stored) {
+	g := v.readingBy(by)
+	r := g.says(v.kept(by), "GET", "/answers/"+h.id, nil)
 	for uri, n := range h.opened {
 		b := v.papers[uri]
-		if b == nil || !v.mayRead(h.by, b) {
+		if b == nil || !v.mayRead(by, b) {
 			return
 		}
 		for _, e := range b.old[n:] {
-			if !v.mayReadEnded(h.by, e) || e.in != nil && e.rule == nil { // nothing is known of who might read that in the end
+			if !v.mayReadEnded(by, e) || e.in != nil && e.rule == nil { // nothing is known of who might read that in the end
 				return
 			}
 		}

@@ -179,7 +179,7 @@ func (v *canaryTeam) everyoneReads() {
 	if v.settled { // what was asked and not awaited is answered, with what the asker may read now
 		v.settle()
 		for _, h := range v.answers[before:] {
-			v.readsAnswer(h)
+			v.readsAnswer(h.by, h)
 			h.whole = true
 		}
 	}

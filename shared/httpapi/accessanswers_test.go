@@ -149,31 +149,47 @@ func TestADeletedDocumentOpensNoAnswer(t *testing.T) {
 	}
 }
 
-// The same for the items of a data source that is deleted.
+// The same for the items of a data source that is deleted, also when they come back with another source, for everyone.
 func TestADeletedSourceOpensNoAnswer(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	x := a.newTenant("acme")
-	ada := a.newColleague(x, "ada@acme.test")
-	source, _ := a.connect(x, "jira", nil)
-	a.importItems(x, source, issue(1, "The kirschkern is kept in the cellar", nil)).want(t, 200)
-	a.drain()
-	id := uuid.NewString()
-	a.ask(ada.key, id, "Where is the kirschkern kept?").want(t, 204)
-	a.drain()
-	shown := func() bool {
-		return strings.Contains(string(a.do(call{"GET", "/answers/" + id, ada.key, nil, nil}).want(t, 200).body), "cellar")
-	}
-	if !shown() {
-		t.Fatal("ada reads nothing")
-	}
-	a.do(call{"PATCH", "/data-sources/" + source, x.pat, map[string]any{"defaultAccess": map[string]any{"users": []string{"bob@acme.test"}}}, nil}).want(t, 200)
-	a.do(call{"DELETE", "/data-sources/" + source, x.pat, nil, nil}).want(t, 204)
-	if shown() {
-		t.Error("the answer comes back with the deletion")
-	}
-	if a.drain(); shown() {
-		t.Error("the answer comes back when the items are removed")
+	for name, removed := range map[string]bool{"items are there again at once": false, "items are there again later": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t)
+			x := a.newTenant("acme")
+			ada := a.newColleague(x, "ada@acme.test")
+			source, _ := a.connect(x, "jira", nil)
+			a.importItems(x, source, issue(1, "The kirschkern is kept in the cellar", nil)).want(t, 200)
+			a.drain()
+			id := uuid.NewString()
+			a.ask(ada.key, id, "Where is the kirschkern kept?").want(t, 204)
+			a.drain()
+			shown := func() bool {
+				return strings.Contains(string(a.do(call{"GET", "/answers/" + id, ada.key, nil, nil}).want(t, 200).body), "cellar")
+			}
+			if !shown() {
+				t.Fatal("ada reads nothing")
+			}
+			a.do(call{"PATCH", "/data-sources/" + source, x.pat, map[string]any{"defaultAccess": map[string]any{"users": []string{"bob@acme.test"}}}, nil}).want(t, 200)
+			a.do(call{"DELETE", "/data-sources/" + source, x.pat, nil, nil}).want(t, 204)
+			if shown() {
+				t.Error("the answer comes back with the deletion")
+			}
+			if removed {
+				if a.drain(); shown() {
+					t.Error("the answer comes back when the items are removed")
+				}
+			}
+			a.clock.Advance(time.Second)
+			source, _ = a.connect(x, "jira", nil)
+			a.importItems(x, source, issue(1, "Nothing", nil)).want(t, 200)
+			if shown() {
+				t.Error("the answer comes back with another source")
+			}
+			if a.drain(); shown() {
+				t.Error("the answer comes back when the items of another source are indexed")
+			}
+		})
 	}
 }
 

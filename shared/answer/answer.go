@@ -57,7 +57,8 @@ type Fields struct {
 	References []Reference     `json:"references,omitempty"` // when Complete; empty when nothing was found
 	Failure    *Failure        `json:"error,omitempty"`      // when Failed
 	// Documents are the ids of the documents that it was made from, when Complete: those
-	// that it refers to and, if a model wrote it, all that the model was shown.
+	// that it refers to, those that it names as the closest and, if a model wrote it, all
+	// that the model was shown.
 	Documents []string `json:"documents,omitempty"`
 	// Restricted are the ids of Documents that had an access rule when the answer was made.
 	Restricted []string `json:"restricted,omitempty"`

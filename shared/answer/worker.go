@@ -109,7 +109,7 @@ func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 	if quoted.Found {
 		w.compose(ctx, &a, before, result.Best, w.whileReadable(ctx, a, result.Best, l.Written))
 	}
-	a.Documents, a.Restricted = a.shown(result)
+	a.Documents, a.Restricted = a.shown(result, quoted)
 	if event == nil {
 		claim()
 		defer event.End(ctx)
@@ -185,21 +185,31 @@ func (w *Worker) readerOf(ctx context.Context, a Answer) (access.Reader, error) 
 	return reader, nil
 }
 
-// shown returns the ids of the documents of result that a was made from; empty, not nil,
-// for none.
-func (a Answer) shown(result search.Result) (ids, restricted []string) {
+// shown returns the ids of the documents of result that a was made from, and of those that quoted names, unless a model wrote
+// a; empty, not nil, for none.
+func (a Answer) shown(result search.Result, quoted search.Answer) (ids, restricted []string) {
 	cited := map[string]bool{}
 	for _, r := range a.References {
 		cited[uri.WithoutPage(r.HTMLURL)] = true
 	}
 	ids = []string{}
-	for _, h := range result.Best {
+	show := func(h search.Hit) {
 		id := h.Document.String()
-		if a.Model == nil && !cited[uri.WithoutPage(h.URI)] || slices.Contains(ids, id) {
-			continue
+		if slices.Contains(ids, id) {
+			return
 		}
 		if ids = append(ids, id); h.Restricted {
 			restricted = append(restricted, id)
+		}
+	}
+	for _, h := range result.Best {
+		if a.Model != nil || cited[uri.WithoutPage(h.URI)] {
+			show(h)
+		}
+	}
+	if a.Markdown == quoted.Markdown {
+		for _, h := range quoted.Closest {
+			show(h)
 		}
 	}
 	return ids, restricted

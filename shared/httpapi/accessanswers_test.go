@@ -436,3 +436,42 @@ func TestADeletionOpensNoAnswerToAKey(t *testing.T) {
 		a.drain()
 	}
 }
+
+// TestAnAnswerNamesNoClosedDocument: an answer that found nothing names the closest documents, also beside what another part of the
+// question found. It is withheld with each of them.
+func TestAnAnswerNamesNoClosedDocument(t *testing.T) {
+	t.Parallel()
+	for name, question := range map[string]string{
+		"nothing is found":             "Which insurance pays for a violin?",
+		"a part of the question finds": "Where is the kirschkern kept? Which insurance pays for a violin?",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newAPI(t)
+			x := a.newTenant("acme")
+			ada := a.newColleague(x, "ada@acme.test")
+			wiki := a.newCollection(x.key, "wiki")
+			a.putWith(x.key, wiki, "https://wiki.test/a", nil).want(t, 200)
+			violin := a.do(call{"PUT", "/documents", x.key, map[string]any{"collectionId": wiki, "uri": "https://wiki.test/dismissals", "title": "Dismissals",
+				"body": "# The violin\n\nThe violin of the baker is blue.\n\n# The oven\n\nIt is hot in there."}, nil}).want(t, 200).text(t, "id")
+			a.drain()
+			id := uuid.NewString()
+			a.ask(ada.key, id, question).want(t, 204)
+			a.drain()
+			read := func() string {
+				return string(a.do(call{"GET", "/answers/" + id, ada.key, nil, nil}).want(t, 200).body)
+			}
+			if text := read(); !strings.Contains(text, "Closest") || !strings.Contains(text, "Dismissals") {
+				t.Fatalf("no closest document is named: %s", text)
+			}
+			a.do(call{"PATCH", "/documents/" + violin, x.key, map[string]any{"access": map[string]any{}}, nil}).want(t, 200)
+			if text := read(); strings.Contains(strings.ToLower(text), "dismissals") || !strings.Contains(text, "access-changed") {
+				t.Errorf("after the document was closed: %s", text)
+			}
+			a.do(call{"PATCH", "/documents/" + violin, x.key, map[string]any{"access": nil}, nil}).want(t, 200)
+			if text := read(); !strings.Contains(text, "Dismissals") {
+				t.Errorf("after it was opened again: %s", text)
+			}
+		})
+	}
+}

@@ -36,12 +36,12 @@ func notFound(r Result) Answer {
 	var b strings.Builder
 	b.WriteString(notFoundText + "\n")
 	half := Threshold(r.Passages) / 2
-	n := 0
+	var closest []Hit
 	for _, h := range r.Hits {
-		if h.Normalised <= half || n == closestMost {
+		if h.Normalised <= half || len(closest) == closestMost {
 			break
 		}
-		if n++; n == 1 {
+		if closest = append(closest, h); len(closest) == 1 {
 			b.WriteString("\n" + closestText + "\n\n")
 		}
 		if target := LinkTarget(h.Address()); target != "" {
@@ -50,5 +50,5 @@ func notFound(r Result) Answer {
 			fmt.Fprintf(&b, "- %s\n", h.name())
 		}
 	}
-	return Answer{Markdown: b.String()}
+	return Answer{Markdown: b.String(), Closest: closest}
 }

@@ -77,7 +77,8 @@ func QuoteParts(parts []Part) Answer {
 			s.quotes = choose(p.Asked, p.Result, quotedPassages, quotedOfPart)
 		}
 		if len(s.quotes) == 0 {
-			s.body = "\n" + notFound(p.Result).Markdown
+			none := notFound(p.Result)
+			s.body, answer.Closest = "\n"+none.Markdown, append(answer.Closest, none.Closest...)
 			sections = append(sections, s)
 			continue
 		}

@@ -82,6 +82,7 @@ type Result struct {
 type Answer struct {
 	Markdown   string
 	References []Reference // one per quoted document, in order of the first quotation
+	Closest    []Hit       // documents that Markdown names where nothing was found
 	Found      bool
 }
 

@@ -1,6 +1,8 @@
 package document_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,5 +54,52 @@ func TestADeletedItemKeepsItsRule(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A document whose rule and text change ever again keeps as much of the rules as fits into an item. Of more, the oldest open to nobody.
+func TestTheRulesOfTextsThatEndedAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		length  int // of each of 64 further names, which take 7 bytes a character when they are stored
+		changes int
+	}{
+		"many rules":  {1, 20},
+		"large rules": {256, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			ada := document.Who{Reader: access.Person(uuid.NewString(), "ada@acme.test", nil)}
+			in := h.text("Page", "")
+			var made []time.Time // each text
+			for n := range test.changes {
+				rule := &access.Rule{Users: []access.Entry{{Name: "ada@acme.test"}, {Name: fmt.Sprint(n)}}}
+				for range 63 {
+					rule.Users = append(rule.Users, access.Entry{Name: strings.Repeat("<", test.length)})
+				}
+				in.Access, in.Body = rule, fmt.Sprint(n)
+				h.put(in)
+				made = append(made, h.clock.Now())
+				h.clock.Advance(time.Second)
+			}
+			in.Access, in.Body = nil, "Open."
+			id, _ := h.put(in)
+			for n, at := range made {
+				unreadable, _, err := h.Unreadable(t.Context(), teamID, ada, map[string]time.Time{id: at})
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch hidden := at.Before(unreadable[id]); {
+				case n == 0 && !hidden:
+					t.Error("the first text is not hidden, although its rule is not kept")
+				case n == test.changes-1 && hidden:
+					t.Error("the last text is hidden")
+				}
+			}
+			if err := h.Delete(t.Context(), teamID, id, "", document.Anyone(), anyVersion); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -28,8 +28,12 @@ type endedRule struct {
 	until time.Time // when the latest of them ended, in milliseconds; zero: unknown
 }
 
-// maxEnded bounds the rules of one document, well below the largest item. Of more, the oldest are joined to one that opens to nobody.
-const maxEnded = 8
+// Bounds of the rules of one document. Of more, the oldest are joined to one that opens to nobody. The largest item has room for any two
+// rules.
+const (
+	maxEnded      = 8
+	maxEndedBytes = 256 << 10
+)
 
 // end adds the rule of a text that ends at until.
 func (k *ruled) end(rule *access.Rule, until time.Time) {
@@ -40,7 +44,7 @@ func (k *ruled) end(rule *access.Rule, until time.Time) {
 		}
 	}
 	k.rules = append(k.rules, endedRule{rule, until})
-	if len(k.rules) > maxEnded {
+	for len(k.rules) > maxEnded || len(k.rules) > 2 && len(k.item(table.Key{}).Strings[earlierField]) > maxEndedBytes {
 		k.rules = k.rules[1:]
 		k.rules[0].rule = new(access.Rule)
 	}

@@ -276,12 +276,19 @@ func (s *Store) checkTable(name string) error {
 }
 
 // view reads within one transaction, which sees every Write completely or not at all
-// and does not wait for writers.
-func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) error {
+// and does not wait for writers. It returns an error that wraps ErrDamaged if a page of the file is damaged.
+func (s *Store) view(ctx context.Context, read func(*bbolt.Tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err := s.db.View(read)
+	// bbolt panics on such a page, or reads past the end of the mapping. Its View ends the transaction nevertheless.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v", ErrDamaged, p)
+		}
+	}()
+	err = s.db.View(read)
 	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
 		return ErrClosed
 	}

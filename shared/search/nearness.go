@@ -91,6 +91,11 @@ func (n *nearness) join(candidates []candidate) (others []*neighbour, err error)
 	return others, nil
 }
 
+// ask compares another question from now on.
+func (n *nearness) ask(question segment.Vector) {
+	n.question, n.known, n.nearest, n.searched = question, nil, nil, false
+}
+
 // widen makes the next join return as many of the nearest passages as there are vectors compared.
 func (n *nearness) widen() { n.most, n.searched = nearOfMany, false }
 

@@ -33,10 +33,11 @@ type ranking struct {
 	filter     codeFilter                // of codes
 	pairs      []pair
 	passages   int
-	average    float64 // terms a passage
-	maxScore   float64 // upper bound of a score without proximity
-	decoded    int     // postings that scoring has read so far
-	compared   int     // terms that misspelt ones were compared with
+	average    float64           // terms a passage
+	maxScore   float64           // upper bound of a score without proximity
+	decoded    int               // postings that scoring has read so far
+	compared   int               // terms that misspelt ones were compared with
+	respelled  map[string]string // the terms that replace misspelt ones, by those
 }
 
 // questionTerm is one distinct term of a question.

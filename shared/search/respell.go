@@ -49,6 +49,10 @@ func (r *ranking) respell(ctx context.Context) error {
 		if near == "" || r.byText[near] != nil {
 			continue
 		}
+		if r.respelled == nil {
+			r.respelled = map[string]string{}
+		}
+		r.respelled[t.text] = near
 		t.maxIDF, t.text, t.weight = t.idf, near, respellWeight
 		if err := r.lookUp(t); err != nil {
 			return err

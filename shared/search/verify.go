@@ -110,6 +110,7 @@ func (s *searchRun) rank(records []record, segments []*segment.Segment) error {
 			}
 		}
 	}
+	s.correctMeaning()
 	if s.readsManyPages() {
 		return s.choose(maxCandidates)
 	}

@@ -64,6 +64,7 @@ func (h *home) consistentDocuments(t *testing.T, collections map[string]bool) {
 			t.Errorf("still pending: %s", item.Body)
 		case item.Sort == "record":
 			records[parts[1]] = item
+		case item.Sort == "ruled": // who might read its earlier texts, and where it was moved, stay
 		case item.Sort == "failure":
 			t.Errorf("indexing failed: %v", item.Strings)
 		case parts[1] == "list":

@@ -197,7 +197,7 @@ func TestWhichNamesAreRefused(t *testing.T) {
 	}
 	long := strings.Repeat("é", 256)
 	var big []string
-	for range 40 {
+	for range access.MaxBytes / len(long) {
 		big = append(big, long)
 	}
 	for name, test := range map[string]struct {
@@ -215,12 +215,38 @@ func TestWhichNamesAreRefused(t *testing.T) {
 		"one that is too long": {&access.Names{Users: []string{long + "é"}}, "/users/0", false},
 		"a control character":  {&access.Names{Groups: []string{"a\nb"}}, "/groups/0", false},
 		"not UTF-8":            {&access.Names{Groups: []string{"a\xff"}}, "/groups/0", false},
-		"too many bytes":       {&access.Names{Users: big}, "", false},
+		"as many bytes":        {&access.Names{Users: big}, "", true},
+		"a byte too many":      {&access.Names{Users: big, Groups: []string{"g"}}, "", false},
 	} {
 		err := test.names.Check()
 		var refused *access.NamesError
 		if test.ok != (err == nil) || err != nil && (!errors.As(err, &refused) || refused.Pointer != test.pointer) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestNamesAsClientsWriteThem(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]*access.Names{
+		`{}`:                               {},
+		`{"users":["ada"]}`:                {Users: []string{"ada"}},
+		`{"groups":["Eng"]}`:               {Groups: []string{"Eng"}},
+		`{"users":["ada"],"groups":["E"]}`: {Users: []string{"ada"}, Groups: []string{"E"}},
+		`{"users":["ada"],"user":["ben"]}`: nil,
+		`{"Users":["ada"]}`:                nil,
+		`{"users":"ada"}`:                  nil,
+		`["ada"]`:                          nil,
+	} {
+		got, err := access.DecodeNames([]byte(text))
+		if want == nil {
+			if err == nil {
+				t.Errorf("%s is read as %v", text, got)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(got.Users, want.Users) || !slices.Equal(got.Groups, want.Groups) {
+			t.Errorf("%s is read as %v, %v", text, got, err)
 		}
 	}
 }

@@ -130,6 +130,10 @@ func TestNoFilter(t *testing.T) {
 	if !none.Match(filter.Attributes{}) || !none.MayMatch(nil) || none.String() != "" || none.NamesFact() {
 		t.Error("no filter does not select everything")
 	}
+	one := parse(t, `{"a":1}`)
+	if none.OrNil() != nil || new(filter.Filter).OrNil() != nil || one.OrNil() != one {
+		t.Error("a filter is nil if, and only if, it has no conditions")
+	}
 }
 
 func TestFilterInsideOtherJSON(t *testing.T) {

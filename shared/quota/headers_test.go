@@ -14,6 +14,7 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	now := at(t, "2026-11-21T09:24:00Z")
 	w := quota.Day(now)
+	perSecond := quota.State{Name: "team", Limit: 100, Used: 99, Window: quota.Window{Start: now, Reset: now.Add(time.Second)}}
 	for _, c := range []struct {
 		name   string
 		now    time.Time
@@ -35,6 +36,12 @@ func TestHeaders(t *testing.T) {
 			"RateLimit":         `"pat-day";r=690;t=81360, "answers-day";r=10;t=81360`,
 			"X-RateLimit-Limit": "1000", "X-RateLimit-Remaining": "10", "X-RateLimit-Reset": "1795334400",
 		}},
+		{"a rate, and questions", now, []quota.State{perSecond, quota.Answers(w, 127)}, map[string]string{
+			"RateLimit-Policy":  `"team";q=100;w=1, "answers-day";q=1000;w=86400`,
+			"RateLimit":         `"team";r=1;t=1, "answers-day";r=873;t=81360`,
+			"X-RateLimit-Limit": "1000", "X-RateLimit-Remaining": "873", "X-RateLimit-Reset": "1795334400",
+		}},
+		{"a rate alone", now, []quota.State{perSecond}, map[string]string{"RateLimit-Policy": `"team";q=100;w=1`, "RateLimit": `"team";r=1;t=1`}},
 		{"used beyond the limit, part of a second left", at(t, "2026-11-22T07:59:59.25Z"), []quota.State{quota.Calls(w, 1003)}, map[string]string{
 			"RateLimit-Policy": `"pat-day";q=1000;w=86400`, "RateLimit": `"pat-day";r=0;t=1`,
 			"X-RateLimit-Limit": "1000", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795334400",

@@ -75,60 +75,73 @@ func (s *session) read(ctx context.Context, p checkpoint, yield func(source.Sync
 		if err != nil {
 			return err
 		}
-		stored, err := s.storedOf(ctx, p, some.Results)
+		page, done, err := s.passAll(ctx, &p, some, yield)
 		if err != nil {
 			return err
-		}
-		var page source.SyncPage
-		reads, done, begun := 0, !some.More, s.Now()
-		for _, o := range some.Results {
-			if slices.Contains(p.Passed, o.ID) {
-				continue
-			}
-			if !p.Full && o.Edited.Before(p.Since) {
-				done = true // this and all others were read by an earlier sync
-				break
-			}
-			if reads == readsAPage {
-				page.Checkpoint, page.Notice = source.EncodeCheckpoint(p), s.notice()
-				if !yield(page) {
-					return source.ErrStopped
-				}
-				page, reads, begun = source.SyncPage{}, 0, s.Now()
-			}
-			read, err := s.pass(ctx, &p, o, stored, &page)
-			if isUnreadable(err) {
-				p.Broken = o.ID
-				if page.Checkpoint, page.Notice = source.EncodeCheckpoint(p), s.notice(); !yield(page) {
-					return source.ErrStopped
-				}
-			}
-			if err != nil {
-				return err
-			}
-			if !o.Edited.IsZero() && (p.Reached.IsZero() || o.Edited.Before(p.Reached)) {
-				p.Reached = o.Edited
-			}
-			if read {
-				reads++
-			}
-			if len(page.Skipped) > 0 || s.Now().Sub(begun) >= source.LongPage { // it may have taken minutes to find out that one is skipped
-				reads = readsAPage
-			}
 		}
 		p.Cursor, p.Passed = some.Cursor, nil
 		if done {
 			p = checkpoint{Access: p.Access, Since: p.Begun.Add(-lookBack), Known: p.Next, Again: p.Failed}
 			maps.DeleteFunc(p.Known, func(_ string, at int64) bool { return at < minutes(p.Since) })
 		}
-		page.Checkpoint, page.Last, page.Notice = source.EncodeCheckpoint(p), done, s.notice()
-		if !yield(page) {
-			return source.ErrStopped
-		}
-		if done {
-			return nil
+		page.Last = done
+		if err := s.save(page, p, yield); err != nil || done {
+			return err
 		}
 	}
+}
+
+// passAll passes the objects of a page of the search that p has not passed. It yields each full page, and returns the last one
+// with whether the reading is done: the search has no more objects, or an earlier sync has read all others.
+func (s *session) passAll(ctx context.Context, p *checkpoint, some results, yield func(source.SyncPage) bool) (page source.SyncPage, done bool, err error) {
+	stored, err := s.storedOf(ctx, *p, some.Results)
+	if err != nil {
+		return page, false, err
+	}
+	reads, begun := 0, s.Now()
+	for _, o := range some.Results {
+		if slices.Contains(p.Passed, o.ID) {
+			continue
+		}
+		if !p.Full && o.Edited.Before(p.Since) {
+			return page, true, nil
+		}
+		if reads == readsAPage {
+			if err := s.save(page, *p, yield); err != nil {
+				return page, false, err
+			}
+			page, reads, begun = source.SyncPage{}, 0, s.Now()
+		}
+		read, err := s.pass(ctx, p, o, stored, &page)
+		if isUnreadable(err) {
+			p.Broken = o.ID
+			if err := s.save(page, *p, yield); err != nil {
+				return page, false, err
+			}
+		}
+		if err != nil {
+			return page, false, err
+		}
+		if !o.Edited.IsZero() && (p.Reached.IsZero() || o.Edited.Before(p.Reached)) {
+			p.Reached = o.Edited
+		}
+		if read {
+			reads++
+		}
+		if len(page.Skipped) > 0 || s.Now().Sub(begun) >= source.LongPage { // it may have taken minutes to find out that one is skipped
+			reads = readsAPage
+		}
+	}
+	return page, !some.More, nil
+}
+
+// save yields page with the checkpoint p. It returns source.ErrStopped if the sync ends there.
+func (s *session) save(page source.SyncPage, p checkpoint, yield func(source.SyncPage) bool) error {
+	page.Checkpoint, page.Notice = source.EncodeCheckpoint(p), s.notice()
+	if !yield(page) {
+		return source.ErrStopped
+	}
+	return nil
 }
 
 // knows reports whether an earlier sync has read o as it is, if o was shared then, or this reading before its list was begun again.

@@ -143,23 +143,16 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 		page := source.SyncPage{Notice: cmp.Or(v.missedNotice(), p.doubt(), v.goneNotice())}
 		begun := v.Now()
 		for ; next < len(all) && len(page.Items)+len(page.Skipped) < pagesAPage && v.Now().Sub(begun) < source.LongPage; p.Last, next = all[next].url, next+1 {
-			one := all[next]
-			if one.long {
-				page.Skipped = append(page.Skipped, source.SkippedItem{URI: one.url, Why: fmt.Sprintf("its URL has more than %d bytes", fetch.MaxURL)})
+			passed, err := v.passOver(ctx, p, all, next, &page)
+			if err != nil {
+				return err
+			}
+			if passed {
 				continue
 			}
-			if !p.Since.IsZero() && !one.changed.IsZero() && one.changed.Before(p.Since) && !p.rereads(one.url) {
-				stored, err := v.isStored(ctx, all, next)
-				if err != nil {
-					return err
-				}
-				if stored {
-					page.Unread = append(page.Unread, one.url)
-					continue
-				}
-			}
+			address := all[next].url
 			read := len(page.Items)
-			later, isGone, err := v.one(ctx, one.url, p, &page)
+			later, isGone, err := v.one(ctx, address, p, &page)
 			var limited *source.SyncError
 			if errors.As(err, &limited) {
 				p.Waited = true
@@ -175,11 +168,11 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 					return err
 				}
 			} else if !later {
-				p.isThere(one.url)
+				p.isThere(address)
 			}
 			p.Waited = p.Waited && len(page.Items) == read
 			if later && !p.failsMuch() {
-				p.Failed = append(p.Failed, one.url)
+				p.Failed = append(p.Failed, address)
 			}
 		}
 		done := next >= len(all)
@@ -195,6 +188,24 @@ func (v *visit) read(ctx context.Context, p checkpoint, all []listed, yield func
 			return nil
 		}
 	}
+}
+
+// passOver reports whether the page at index n need not be fetched, and says so in page: its address is too long, or it is stored and,
+// by the sitemap, unchanged.
+func (v *visit) passOver(ctx context.Context, p checkpoint, all []listed, n int, page *source.SyncPage) (bool, error) {
+	one := all[n]
+	if one.long {
+		page.Skipped = append(page.Skipped, source.SkippedItem{URI: one.url, Why: fmt.Sprintf("its URL has more than %d bytes", fetch.MaxURL)})
+		return true, nil
+	}
+	if p.Since.IsZero() || one.changed.IsZero() || !one.changed.Before(p.Since) || p.rereads(one.url) {
+		return false, nil
+	}
+	stored, err := v.isStored(ctx, all, n)
+	if err == nil && stored {
+		page.Unread = append(page.Unread, one.url)
+	}
+	return stored, err
 }
 
 // perLookup is how many pages are looked up at a time.

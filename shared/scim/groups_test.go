@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -159,8 +160,8 @@ func TestLargeGroup(t *testing.T) {
 }
 
 // TestStagedChangeIsWholeOrNothing interrupts a change of many members before and after each of
-// its writes. Readers see the old list or the new one. When the request is repeated, they see
-// the new one.
+// its writes. Readers see the old list or the new one, in the group, in its users and in what they may read. When the request is
+// repeated, they see the new one.
 func TestStagedChangeIsWholeOrNothing(t *testing.T) {
 	t.Parallel()
 	s, w := newWatched(t)
@@ -190,6 +191,15 @@ func TestStagedChangeIsWholeOrNothing(t *testing.T) {
 			w.set(nil)
 			if got := s.in(group); !(len(got) == 60 && got[0] == ids[0]) && !(len(got) == 70 && got[0] == ids[50]) {
 				t.Fatalf("cut off at write %d: %d members", at, len(got))
+			}
+			for _, id := range []string{ids[0], ids[119]} { // only before the change, only after it
+				member := slices.Contains(s.in(group), id)
+				if shown := s.must(200, "GET", "/Users/"+id, "").body["groups"] != nil; shown != member {
+					t.Fatalf("cut off at write %d: user %s shows the group: %t, and is a member: %t", at, id, shown, member)
+				}
+				if reads, err := s.GroupsOf(t.Context(), s.team.ID, id); err != nil || (len(reads) == 1) != member {
+					t.Fatalf("cut off at write %d: user %s reads with %v, and is a member: %t; %v", at, id, reads, member, err)
+				}
 			}
 			s.now.Advance(2 * time.Minute)
 			s.must(204, "PATCH", "/Groups/"+group, change)

@@ -20,7 +20,7 @@ func StoredChunks(teamID, id string, version int64, body string) (items []table.
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		text, own, err := chunkFrom(item)
+		text, own, err := wholeChunk(item)
 		if err != nil {
 			return nil, nil, nil, err
 		}

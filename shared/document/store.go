@@ -275,14 +275,8 @@ func chunkItem(teamID, id string, version int64, n int, body string, c text.Chun
 		Strings: map[string]string{"passages": string(encoded)}}, nil
 }
 
-func chunkFrom(item table.Item) (body string, passages []text.Passage, err error) {
-	if passages, err = passagesFrom(item.Strings["passages"]); err != nil {
-		return "", nil, &table.DamagedError{Keys: []table.Key{item.Key}}
-	}
-	return string(item.Body), passages, nil
-}
-
-// wholeChunk is chunkFrom, and checks that the passages are of the body: earlier versions stored no checksums.
+// wholeChunk returns what chunkItem stored. It returns a *table.DamagedError if the passages cannot be read or are not of the body:
+// earlier versions stored no checksums.
 func wholeChunk(item table.Item) (body string, passages []text.Passage, err error) {
 	if passages, err = wholePassages(item); err != nil {
 		return "", nil, err

@@ -136,3 +136,17 @@ func TestDescriptionsReadWell(t *testing.T) {
 		}
 	}
 }
+
+func TestAPackedOriginIsWhole(t *testing.T) {
+	t.Parallel()
+	full := audit.Origin{
+		Actor:   audit.Actor{Type: "type", ID: "id", DisplayName: "name", Email: "mail", Credential: audit.Credential{Type: "kind", ID: "key", Name: "label"}},
+		Client:  audit.Client{IP: "192.0.2.1", UserAgent: "agent"},
+		Request: audit.Request{ID: "request", Method: "PUT", Path: "/path", Route: "/route"},
+	}
+	for _, o := range []audit.Origin{{}, {Actor: full.Actor}, full} {
+		if got := audit.UnpackOrigin(o.Packed()); got != o {
+			t.Errorf("%+v, want %+v", got, o)
+		}
+	}
+}

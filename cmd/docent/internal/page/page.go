@@ -50,7 +50,7 @@ const (
 	office // a PDF or Office file
 )
 
-// kinds has every supported extension. The help text lists the same.
+// kinds has the extensions of files whose text is read here. Package extract has the others; the help of docent put lists them all.
 var kinds = map[string]kind{
 	".md": markdown, ".markdown": markdown, ".mdx": markdown,
 	".txt": text, ".text": text, ".rst": restructured,

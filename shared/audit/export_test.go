@@ -22,6 +22,9 @@ var (
 	EventID = eventID
 )
 
+// Notices exports notices.
+var Notices = notices
+
 // NumberOf waits for a claim and returns its first number.
 func NumberOf(c *Claim) int64 {
 	<-c.ready

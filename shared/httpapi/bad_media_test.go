@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"maps"
 	"testing"
+
+	"github.com/google/uuid"
 )
 
 func TestMediaTypesAndCodings(t *testing.T) {
@@ -109,5 +111,33 @@ func TestOnlyProblemsHaveTheTypeOfProblems(t *testing.T) {
 	saml := call{"GET", "/team/saml-metadata", acme.pat, nil, map[string]string{"Accept": "application/samlmetadata+xml;q=0, application/json"}}
 	if got := a.do(saml).want(t, 200).Header.Get("Content-Type"); got != "application/json" {
 		t.Errorf("metadata with weight 0: %s", got)
+	}
+}
+
+func TestEventsAreSentToWhomPrefersThem(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	at := "/answers/" + uuid.NewString()
+	a.do(call{"PUT", at, acme.key, map[string]any{"question": "Who?"}, nil}).want(t, 204)
+	a.drain()
+	for accept, want := range map[string]string{
+		"text/event-stream":                                 "text/event-stream",
+		"application/json, text/event-stream":               "text/event-stream",
+		"text/event-stream, */*;q=0.1":                      "text/event-stream",
+		"application/json;q=0.5, text/event-stream;q=0.6":   "text/event-stream",
+		"text/event-stream;q=0.1, application/json":         "application/json",
+		"application/json;q=0.2, text/event-stream;q=0.1":   "application/json",
+		"text/event-stream;q=0, application/json;q=0":       "application/json",
+		"text/event-stream;q=0, application/json, text/csv": "application/json",
+	} {
+		for _, c := range []call{
+			{"GET", at, acme.key, nil, map[string]string{"Accept": accept}},
+			{"POST", "/context/research", acme.key, `{"query":"Who is on call?"}`, map[string]string{"Accept": accept}},
+		} {
+			if reply := a.raw(c); reply.StatusCode != 200 || reply.Header.Get("Content-Type") != want {
+				t.Errorf("%s with Accept %q: %d %s, want %s", c.path, accept, reply.StatusCode, reply.Header.Get("Content-Type"), want)
+			}
+		}
 	}
 }

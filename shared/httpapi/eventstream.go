@@ -30,14 +30,15 @@ const (
 )
 
 // wantsEvents reports whether the request of ctx asks for events: whether its Accept names
-// text/event-stream, with a weight above 0. A call of an agent never does, although its transport
-// names that type, too.
+// text/event-stream, with a weight above 0 and not below that of application/json. A call of an
+// agent never does, although its transport names that type, too.
 func wantsEvents(ctx context.Context) bool {
 	reply := requestFrom(ctx).reply
 	if reply == nil || reply.r.Method == http.MethodHead || reply.request.route == http.MethodPost+" "+mcpPath {
 		return false
 	}
-	return names(reply.r.Header.Get("Accept"), eventsType)
+	accept := reply.r.Header.Get("Accept")
+	return names(accept, eventsType) && weight(accept, eventsType) >= weight(accept, "application/json")
 }
 
 // eventStream is a reply of server-sent events, as the HTML standard defines them in section

@@ -44,13 +44,20 @@ func listed(field string) iter.Seq[string] {
 }
 
 // names reports whether accept, the header Accept, names a media type itself, with a weight above 0 (RFC 9110 section 12.5.1).
-func names(accept, media string) bool {
+func names(accept, media string) bool { return weight(accept, media) > 0 }
+
+// weight returns the weight that accept, the header Accept, gives to a media type that it names itself, else 0. A weight that is no number
+// counts as 1.
+func weight(accept, media string) float64 {
 	for entry := range listed(accept) {
 		given, params, _ := mime.ParseMediaType(entry) // of one with a bad parameter, it returns the type
 		if given == media {
-			weight, err := strconv.ParseFloat(params["q"], 64)
-			return err != nil || weight > 0
+			w, err := strconv.ParseFloat(params["q"], 64)
+			if err != nil {
+				return 1
+			}
+			return w
 		}
 	}
-	return false
+	return 0
 }

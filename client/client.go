@@ -15,6 +15,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -84,6 +85,11 @@ func BaseURL(server string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return "", fmt.Errorf("the server %q is not an http or https URL such as %s", server, DefaultServer)
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "", fmt.Errorf("the server %q has no port from 1 to 65535", server)
+		}
 	}
 	if u.User != nil {
 		return "", errors.New("the address of the server must not contain a user and a password; the key identifies the caller")

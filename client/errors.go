@@ -75,6 +75,9 @@ func problem(res *http.Response, body []byte, now time.Time) *Error {
 		to.User, to.RawQuery, to.Fragment = nil, "", ""
 		e.Detail = fmt.Sprintf("The server answered %d and points to %s; is the address of the server right?", e.Status, Printable(to.String()))
 	}
+	if at := res.Request; e.Detail == "" && e.Status == http.StatusBadRequest && at != nil && at.URL.Scheme == "http" {
+		e.Detail = "The server answered 400 Bad Request; must its address begin with https?"
+	}
 	return e
 }
 

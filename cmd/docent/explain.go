@@ -21,6 +21,8 @@ func explain(err error, now time.Time, command string) string {
 		return inTypedWords(err, command) + advice(refused, now)
 	case errors.As(err, &rule) && rule.Kind != apierr.Internal:
 		return inTypedWords(err, command)
+	case errors.Is(err, http.ErrSchemeMismatch):
+		return err.Error() + "\nThe server does not speak https: begin --server or DOCENT_SERVER with http."
 	case errors.As(err, &none):
 		return err.Error() + "\nCheck that the server runs, and --server or DOCENT_SERVER."
 	}

@@ -1,11 +1,35 @@
 package main
 
 import (
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"docent/client"
 )
+
+// TestTheAddressHasTheOtherScheme asks servers that speak only one of http and https, by the other.
+func TestTheAddressHasTheOtherScheme(t *testing.T) {
+	t.Parallel()
+	none := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	plain, secure := httptest.NewServer(none), httptest.NewUnstartedServer(none)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(plain.Close)
+	t.Cleanup(secure.Close)
+	for server, want := range map[string]string{
+		"https://" + plain.Listener.Addr().String(): "begin --server or DOCENT_SERVER with http.\n",
+		"http://" + secure.Listener.Addr().String(): "docent: The server answered 400 Bad Request; must its address begin with https?\n",
+	} {
+		if status, _, said := docent(t, "search", "--key", "k", "--server", server, "why"); status != exitFailed || !strings.Contains(said, want) {
+			t.Errorf("%s: status %d, %s", server, status, said)
+		}
+	}
+}
 
 func TestOnlyADailyQuotaResetsWithTheDay(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"regexp"
 	"strings"
@@ -109,8 +110,9 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	parser, err := kong.New(&all,
 		kong.Name("docent"),
 		kong.Description("Docent answers questions from a team's own documents and says where each answer comes from.\n\n"+
-			"The exit status is 0 when all was done, 1 when something failed or was stopped, and 2 for a mistake in the command line."),
+			"The exit status is 0 when all was done, 1 when something failed or was stopped, and 2 for a mistake in the command line or its environment variables."),
 		kong.Writers(out, errOut),
+		kong.NamedMapper("existingfile", kong.MapperFunc(existingFile)),
 		kong.Exit(func(int) { done = true }),
 		kong.Help(printHelp),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
@@ -212,6 +214,26 @@ func printHelp(o kong.HelpOptions, of *kong.Context) error {
 	of.Stdout = out
 	_, printed := io.WriteString(out, strings.Replace(text.String(), "--collection=ID --collection-name=NAME", "(--collection=ID | --collection-name=NAME)", 1))
 	return errors.Join(err, printed)
+}
+
+// existingFile takes the name of a file, or - for standard input. An empty name is left to emptyValue: the parser's own
+// check would take it for the current folder.
+func existingFile(ctx *kong.DecodeContext, target reflect.Value) error {
+	var name string
+	if err := ctx.Scan.PopValueInto("file", &name); err != nil {
+		return err
+	}
+	if name != "" && name != "-" {
+		name = kong.ExpandPath(name)
+		switch info, err := os.Stat(name); {
+		case err != nil:
+			return err
+		case info.IsDir():
+			return fmt.Errorf("%s is a folder, not a file", name)
+		}
+	}
+	target.SetString(name)
+	return nil
 }
 
 // emptyValue returns an error for an argument, a list flag, or a flag with the tag "without" whose value is empty, as from an unset shell

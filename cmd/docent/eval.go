@@ -13,12 +13,12 @@ import (
 )
 
 type evalCmd struct {
-	File string `arg:"" type:"existingfile" help:"JSON Lines of questions."`
+	File string `arg:"" type:"existingfile" help:"JSON Lines of questions; - reads them from standard input."`
 	serverFlags
 	Collection  string `placeholder:"ID" without:"everything that the key may read" help:"Use only this collection, and check that it contains the expected documents."`
 	SearchAlone bool   `help:"Measure the search alone, without answers."`
 	Parallel    int    `default:"4" placeholder:"N" help:"Questions at the same time, 1 to 32 (default ${default})."`
-	Compare     string `type:"existingfile" placeholder:"FILE" help:"Show the differences from an earlier report that --json wrote."`
+	Compare     string `type:"existingfile" placeholder:"FILE" without:"no comparison" help:"Show the differences from an earlier report that --json wrote; - reads it from standard input."`
 	JSON        bool   `name:"json" help:"Print the report as a JSON object, with the result of every question."`
 }
 
@@ -41,6 +41,9 @@ Examples:
 func (c *evalCmd) Validate() error {
 	if c.Parallel < 1 || c.Parallel > 32 {
 		return errors.New("--parallel must be 1 to 32")
+	}
+	if c.File == "-" && c.Compare == "-" {
+		return errors.New("<file> and --compare cannot both be standard input")
 	}
 	return nil
 }
@@ -69,7 +72,7 @@ func (c *evalCmd) Run(ctx context.Context, con *console) error {
 	paired := 0
 	if c.Compare != "" {
 		if changes, paired = evaluate.Compare(before, now); paired == 0 {
-			return fmt.Errorf("%s has none of these questions", c.Compare)
+			return fmt.Errorf("the report %s has none of these questions", c.Compare)
 		}
 	}
 	if c.JSON {
@@ -85,15 +88,21 @@ func (c *evalCmd) Run(ctx context.Context, con *console) error {
 	return printChanges(con, changes, paired)
 }
 
-// readFile reads a file with read, and adds its name to an error.
+// readFile reads a file, or standard input if the name is -, with read, and adds its name to an error.
 func readFile[T any](name string, read func(io.Reader) (T, error)) (T, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		var none T
-		return none, err
+	var from io.Reader = os.Stdin
+	if name == "-" {
+		name = "standard input"
+	} else {
+		f, err := os.Open(name)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		from = f
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	out, err := read(f)
+	out, err := read(from)
 	if err != nil {
 		return out, fmt.Errorf("%s: %w", name, err)
 	}

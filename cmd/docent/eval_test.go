@@ -130,3 +130,24 @@ func TestEval(t *testing.T) {
 		t.Errorf("answers without answers: %s%s", out, said)
 	}
 }
+
+// TestEvalReadsStandardInput is not parallel: standard input is the process's.
+func TestEvalReadsStandardInput(t *testing.T) {
+	before := os.Stdin
+	t.Cleanup(func() { os.Stdin = before })
+	questions := file(t, "questions.jsonl", `{"question":"Who?","expected":"https://x.test/1"}`)
+	for want, args := range map[string][]string{
+		"docent: standard input: line 1: question is missing\n":           {"-"},
+		"docent: standard input: is not a report of docent eval --json\n": {"--compare", "-", questions},
+	} {
+		input, err := os.Open(file(t, "input", "{}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Stdin = input
+		if status, out, said := docent(t, append([]string{"eval", "--key", "k"}, args...)...); status != exitFailed || !strings.Contains(said, want) {
+			t.Errorf("%q: status %d, %s%s", args, status, out, said)
+		}
+		input.Close()
+	}
+}

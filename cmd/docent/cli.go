@@ -100,6 +100,12 @@ type console struct {
 // errReported ends a command whose failure its output already describes.
 var errReported = errors.New("reported")
 
+// usageError is a mistake in the command line or its environment variables that only the running command finds.
+type usageError struct{ error }
+
+// Unwrap returns the mistake.
+func (e usageError) Unwrap() error { return e.error }
+
 // run parses args, runs the command until it or ctx ends, and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 	done := false // by a flag such as --help
@@ -143,9 +149,13 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		return exitUsage
 	}
 	err = chosen.Run()
+	var mistake usageError
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &mistake):
+		_, _ = fmt.Fprintf(errOut, "docent: %s\nRun \"%s --help\" for help.\n", err, helped(chosen, err))
+		return exitUsage
 	case isStopped(ctx, err):
 		_, _ = fmt.Fprintln(errOut, "docent: stopped before it was done")
 	case !errors.Is(err, errReported):
@@ -175,6 +185,7 @@ var parserWords = []struct {
 }{
 	{regexp.MustCompile(`expected a valid \d+ bit u?int but got`), "must be a whole number, not"},
 	{regexp.MustCompile(`expected duration but got ("[^"]*").*`), "must be a time such as 30s or 5m, not $1"},
+	{regexp.MustCompile(`expected "<key>=<value>" but got`), "must be NAME=VALUE, not"},
 	{regexp.MustCompile(`^expected "(<[^"]*)"`), "$1 is missing"},
 	{regexp.MustCompile(`^missing flags: `), "missing: "},
 }

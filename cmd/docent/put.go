@@ -29,10 +29,10 @@ type serverFlags struct {
 func (f serverFlags) client(con *console) (*client.Client, error) {
 	c, err := client.New(f.Server, f.Key)
 	if errors.Is(err, client.ErrNoKey) {
-		return nil, errors.New("no API key: give --key or set DOCENT_API_KEY")
+		return nil, usageError{errors.New("no API key: give --key or set DOCENT_API_KEY")}
 	}
 	if err != nil {
-		return nil, err
+		return nil, usageError{err}
 	}
 	c.UserAgent = "docent/" + versionText()
 	var once sync.Once

@@ -46,7 +46,7 @@ func (c *samlSetCmd) Run(ctx context.Context, con *console) error {
 		return showSAML(con, m)
 	}
 	if strings.HasPrefix(c.File, "http://") {
-		return errors.New("only https addresses are read")
+		return usageError{errors.New("only https addresses are read")}
 	}
 	var from io.Reader = os.Stdin
 	if c.File != "-" {

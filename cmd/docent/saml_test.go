@@ -43,7 +43,7 @@ func TestSAMLAndSCIM(t *testing.T) {
 	}
 	expect(1, "", "no identity provider is set", at("team", "saml", "show")...)
 	expect(1, "", "no identity provider is set", at("team", "saml", "remove")...)
-	expect(1, "", "only https addresses are read", at("team", "saml", "set", "http://idp.test/metadata")...)
+	expect(2, "", "only https addresses are read", at("team", "saml", "set", "http://idp.test/metadata")...)
 	expect(1, "", "This is not the metadata of a SAML identity provider (XML).", at("team", "saml", "set", filepath.Join("testdata", "..", "saml.go"))...)
 	expect(1, "", "no such file", at("team", "saml", "set", file+"x")...)
 	expect(1, "", "reads no metadata from the web", at("team", "saml", "set", "https://idp.test/metadata")...)
@@ -66,5 +66,5 @@ func TestSAMLAndSCIM(t *testing.T) {
 		t.Errorf("the printed key gives %d", res.StatusCode)
 	}
 	expect(0, "Removed.", "", at("team", "saml", "remove")...)
-	expect(1, "", "no API key", "scim", "setup", "--server", server)
+	expect(2, "", "no API key", "scim", "setup", "--server", server)
 }

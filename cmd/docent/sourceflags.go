@@ -95,7 +95,7 @@ func (f providerFlags) check(p source.Provider) error {
 	for _, flag := range slices.Sorted(maps.Keys(f.index)) {
 		own := slices.ContainsFunc(p.Settings, func(s source.Setting) bool { return s.Flag == flag })
 		if !own && !given.Field(f.index[flag]).IsZero() {
-			return fmt.Errorf("--%s is not a setting of %s", flag, p.Name)
+			return usageError{fmt.Errorf("--%s is not a setting of %s", flag, p.Name)}
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func (f providerFlags) changed(p source.Provider) (map[string]any, error) {
 		case name == "":
 			delete(out, s.Name)
 		case out[s.Name] == nil:
-			return nil, fmt.Errorf("the environment variable %s of --%s is empty", name, s.Flag)
+			return nil, usageError{fmt.Errorf("the environment variable %s of --%s is empty", name, s.Flag)}
 		}
 	}
 	return out, nil

@@ -78,15 +78,15 @@ func (c *sourceSetCmd) change(provider string) (client.SourceChange, error) {
 	for _, name := range c.Unset {
 		// Of a provider that only the server knows, the server decides.
 		if known && !slices.ContainsFunc(p.Settings, func(s source.Setting) bool { return s.Name == name }) {
-			return change, fmt.Errorf("--unset: %s is not a setting of %s", name, provider)
+			return change, usageError{fmt.Errorf("--unset: %s is not a setting of %s", name, provider)}
 		}
 		if change.Settings[name] != nil {
-			return change, fmt.Errorf("%s cannot be set and removed", name)
+			return change, usageError{fmt.Errorf("%s cannot be set and removed", name)}
 		}
 		change.Settings[name] = nil
 	}
 	if change.Name == nil && len(change.Settings) == 0 {
-		return change, errors.New("nothing to change; see docent source set --help")
+		return change, usageError{errors.New("nothing to change")}
 	}
 	return change, nil
 }

@@ -61,6 +61,9 @@ func TestREADMECommands(t *testing.T) {
 		if n := strings.Count(string(out), "roof of the old brewery"); n != 1 {
 			t.Errorf("the private page was quoted %d times: Ada reads it, Ben does not", n)
 		}
+		if !strings.Contains(string(out), "Nothing in the documents that you can read answers this.") {
+			t.Error("Ben got an answer from another page")
+		}
 	}
 	for _, command := range commands(t, filepath.Join(root, "README.md")) {
 		if verb, ok := strings.CutPrefix(command, "make "); ok {

@@ -358,9 +358,10 @@ cross: ## compile the program for each other system that the release is for, wit
 VERSION ?=
 
 .PHONY: fixture
-fixture: moto ## keep what the release VERSION stores as a fixture (shared/storedtest), before it is tagged
+fixture: moto node ## keep what the release VERSION stores (shared/storedtest) and deploys (infra) as fixtures, before it is tagged
 	@test -n "$(VERSION)" || { echo "name the release: make fixture VERSION=v0.2"; exit 1; }
 	go test -count=1 -timeout 20m -run '^TestWriteFixture$$' ./shared/app -fixture $(VERSION) -commit "$$(git rev-parse HEAD)"
+	go test -count=1 -timeout 20m -run '^TestReleasedStacksCanBeUpdated$$' ./infra -released $(VERSION)
 
 .PHONY: rollback
 rollback: moto ## open what the current code stores with the code of the newest release (needs the git history)

@@ -37,7 +37,7 @@ func newGateway(m template) gateway {
 	for _, r := range m.of("AWS::ApiGateway::Method") {
 		if r.at("HttpMethod") == "ANY" && r.at("Integration", "Type") == "AWS_PROXY" {
 			for _, f := range functions {
-				if strings.Contains(words(r.at("Integration", "Uri")), "${"+*id(f.name)+"}/") {
+				if strings.Contains(words(r.at("Integration", "Uri")), "${"+*functionID(f.name)+"}/") {
 					g.answers[name(r.at("ResourceId"))] = f.name
 				}
 			}
@@ -139,7 +139,7 @@ func TestFunctionsThatStreamHaveStreams(t *testing.T) {
 		for _, r := range m.of("AWS::ApiGateway::Method") {
 			uri := words(r.at("Integration", "Uri"))
 			for _, f := range deployed.Functions {
-				if !strings.Contains(uri, "${"+*id(f.Name)+"}/") {
+				if !strings.Contains(uri, "${"+*functionID(f.Name)+"}/") {
 					continue
 				}
 				seen[f.Name] = true
@@ -153,7 +153,7 @@ func TestFunctionsThatStreamHaveStreams(t *testing.T) {
 			if f.HTTP() && !seen[f.Name] {
 				t.Errorf("%s is reached by no method", f.Name)
 			}
-			if mode := m.of("AWS::Lambda::Function")[*id(f.Name)].at("Environment", "Variables", deployed.Transfer); f.Streams && mode != want || !f.Streams && mode != nil {
+			if mode := m.of("AWS::Lambda::Function")[*functionID(f.Name)].at("Environment", "Variables", deployed.Transfer); f.Streams && mode != want || !f.Streams && mode != nil {
 				t.Errorf("%s is told %v", f.Name, mode)
 			}
 		}

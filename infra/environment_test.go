@@ -27,7 +27,7 @@ func TestEveryVariableThatIsSetIsReadAndEveryOneReadIsSet(t *testing.T) {
 		model []string // which of ofModels are set
 	}{{"plain", plain(t), ofModels[4:5]}, {"whole", whole(t), append([]string{ofModels[0], ofModels[1]}, ofModels[4:7]...)}, {"compatible", compatible(t), ofModels}} {
 		for _, f := range functions {
-			set, _ := c.m.of("AWS::Lambda::Function")[*id(f.name)].at("Environment", "Variables").(map[string]any)
+			set, _ := c.m.of("AWS::Lambda::Function")[*functionID(f.name)].at("Environment", "Variables").(map[string]any)
 			left := len(set)
 			for _, v := range deployed.Environment {
 				_, isSet := set[v.Name]

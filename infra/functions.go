@@ -159,7 +159,7 @@ func (s *stack) addFunctions() {
 			Description:    jsii.String("What Docent's function " + f.name + " may do."),
 			InlinePolicies: &map[string]awsiam.PolicyDocument{"function": s.policy(f, log)},
 		})
-		s.functions[f.name] = awslambda.NewFunction(s.construct, id(f.name), &awslambda.FunctionProps{
+		s.functions[f.name] = awslambda.NewFunction(s.construct, functionID(f.name), &awslambda.FunctionProps{
 			Description:   jsii.String("Docent: " + f.about + "."),
 			Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
 			Architecture:  s.architecture(),

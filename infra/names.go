@@ -14,3 +14,12 @@ func id(words ...string) *string {
 	}
 	return jsii.String(b.String())
 }
+
+// functionID returns the name of a function in the stack. Dashboard was a page of graphs in version 0.1.0, and CloudFormation refuses an
+// update that gives a name to a resource of another type.
+func functionID(name string) *string {
+	if name == "dashboard" {
+		return id(name, "Function")
+	}
+	return id(name)
+}

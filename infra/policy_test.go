@@ -185,7 +185,7 @@ func TestOnlyTheGatewayAndTheScheduleInvoke(t *testing.T) {
 		case f.name == "sweeping":
 			want = "events.amazonaws.com"
 		}
-		if got := invoked[*id(f.name)]; got != want {
+		if got := invoked[*functionID(f.name)]; got != want {
 			t.Errorf("%s is invoked by %q, want %q", f.name, got, want)
 		}
 	}

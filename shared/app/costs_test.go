@@ -15,6 +15,7 @@ import (
 	"docent/shared/access"
 	"docent/shared/queue"
 	"docent/shared/search"
+	"docent/shared/table"
 	"docent/shared/team"
 )
 
@@ -145,6 +146,8 @@ var costCases = []costCase{
 		run: func(c *costs) spent { return c.indexing(long) }},
 	// The records, the blob, publishing, and the reads for merging. What the model costs is not included.
 	{operation: "embedding 10 documents, 3 KB", ceiling: cost{6, 30, 24}, run: (*costs).embedding},
+	// The lists of pending work in parallel, read eventually, next to those of removals and of the day's round; and the note of the sweep.
+	{operation: "sweeping, nothing to do", ceiling: cost{6, 32, 1}, run: (*costs).sweep},
 	// The document and its collection are read one after the other. These two
 	// are last, because their segments would be merged while another operation is measured.
 	{operation: "PATCH document, 3 KB", ceiling: cost{4, 2, 21}, run: func(c *costs) spent {
@@ -285,6 +288,24 @@ func (c *costs) embedding() spent {
 			c.t.Fatalf("%d documents got no vectors", len(failed))
 		}
 	})
+}
+
+// sweep measures a sweep that finds nothing to do.
+func (c *costs) sweep() spent {
+	c.t.Helper()
+	c.work()
+	f := &functions{services: c.services, service: "docent"}
+	f.sweeper.Parallel, f.daily.parallel, f.daily.pages = sweepParallel, sweepParallel, sweepPages
+	for _, name := range []string{table.Collections, table.Events, table.Index} { // a stack has their queues as well
+		f.sweeper.Queues[name] = c.asked
+	}
+	run := func() {
+		if err := f.sweeps()(c.t.Context()); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	run() // with the day's round
+	return c.pace.measure(run)
 }
 
 func receive(t testing.TB, q queue.Queue, n int) []queue.Message {

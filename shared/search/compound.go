@@ -10,7 +10,8 @@ import (
 const (
 	partLetters     = 2
 	compoundLetters = 6
-	maxCompounds    = 64 // of a question
+	maxCompounds    = 64  // of a question
+	maxNeighbours   = 256 // pairs of words of a question that are analysed; normalisation can make four words of one character
 )
 
 // compound is two neighbouring words of a question written as one: rollback for roll
@@ -27,11 +28,12 @@ func (r *ranking) compoundTexts(question string) (texts []string, words [][2]str
 	all := strings.FieldsFunc(strings.ToLower(question), func(c rune) bool {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c)
 	})
-	for i := 1; i < len(all) && len(texts) < maxCompounds; i++ {
+	for i, analysed := 1, 0; i < len(all) && len(texts) < maxCompounds && analysed < maxNeighbours; i++ {
 		x, y := all[i-1], all[i]
 		if len(x) < partLetters || len(y) < partLetters || len(x)+len(y) < compoundLetters || in.Language.IsStop(x) {
 			continue // a verb and its particle form one word, but no word starts with a particle
 		}
+		analysed++
 		if t := in.AppendTerms(nil, x+y); len(t) == 1 && t[0] != "" {
 			texts, words = append(texts, t[0]), append(words, [2]string{x, y})
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"docent/shared/growthtest"
 	"docent/shared/search"
 )
 
@@ -50,6 +51,30 @@ func TestACompoundCountsOnceWithItsParts(t *testing.T) {
 	apart, both := score("lions roll grass here back words words"), score("lions roll grass here back words rollback")
 	if both < apart || both > 1.5*apart {
 		t.Errorf("apart %f, with the compound %f", apart, both)
+	}
+}
+
+// One such character is a word of the question, and four words after normalisation. Two neighbours never form one term, so
+// that no compound counts among those that end the search for more. The test is not parallel, because it counts bytes.
+func TestFewNeighboursOfALongQuestionAreAnalysed(t *testing.T) {
+	const words = 5000
+	long := strings.Repeat("\ufdfa ", words)
+	data, err := search.BuildSegment(search.Documentation, []search.Document{doc("wiki", "a", "zebra", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rank, err := search.Ranker(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := growthtest.Allocated(t, func() { search.Terms(search.Documentation, long) })
+	all := growthtest.Allocated(t, func() {
+		if err := rank(long); err != nil {
+			t.Error(err)
+		}
+	})
+	if all > 16*terms { // the question is analysed in each of ten languages
+		t.Errorf("%d bytes for a question whose terms take %d", all, terms)
 	}
 }
 

@@ -40,6 +40,7 @@ const UserAgent = "Docent/1.0"
 const (
 	headerTime = 30 * time.Second
 	idleTime   = 90 * time.Second
+	briefly    = time.Second // see Brief
 )
 
 // The codes of an Error.
@@ -86,7 +87,8 @@ type Fetcher struct {
 	dialer *net.Dialer
 	roots  *x509.CertPool // nil: the system's
 	read   Reader
-	any    bool // host names are not checked, only the addresses they resolve to
+	any    bool          // host names are not checked, only the addresses they resolve to
+	idle   time.Duration // how long a Client keeps a connection that it does not use
 }
 
 // Reader converts the body of the page at a URL to text; page.Read is one.
@@ -114,7 +116,7 @@ func newFetcher(read Reader, resolver *net.Resolver, allowed func(netip.AddrPort
 		}
 		return nil
 	}}
-	f := &Fetcher{dialer: dialer, read: read}
+	f := &Fetcher{dialer: dialer, read: read, idle: idleTime}
 	for _, certificate := range trusted {
 		if f.roots == nil {
 			f.roots = x509.NewCertPool()
@@ -124,6 +126,14 @@ func newFetcher(read Reader, resolver *net.Resolver, allowed func(netip.AddrPort
 	f.pages = f.Client(MaxTime)
 	f.pages.Transport.(*http.Transport).DisableKeepAlives = true // so that every page checks its address again
 	return f
+}
+
+// Brief returns a Fetcher that reaches the same, and whose Clients keep connections for a second only. It is for what asks
+// servers that a request names: each request may name another one, and would leave a connection for longer.
+func (f *Fetcher) Brief() *Fetcher {
+	brief := *f
+	brief.idle = briefly
+	return &brief
 }
 
 // Client returns a client for a provider's API that reaches only what f reaches, also
@@ -139,7 +149,7 @@ func (f *Fetcher) Client(limit time.Duration) *http.Client {
 			MaxResponseHeaderBytes: maxHeader,
 			TLSHandshakeTimeout:    MaxTime,
 			ResponseHeaderTimeout:  headerTime,
-			IdleConnTimeout:        idleTime,
+			IdleConnTimeout:        f.idle,
 			ForceAttemptHTTP2:      true,
 		},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {

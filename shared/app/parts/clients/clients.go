@@ -26,7 +26,7 @@ func Reader() func(ctx context.Context, address string) ([]byte, error) {
 }
 
 func reader(f *fetch.Fetcher) func(ctx context.Context, address string) ([]byte, error) {
-	client := f.Client(readTime)
+	client := f.Brief().Client(readTime)
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return func(ctx context.Context, address string) ([]byte, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)

@@ -3,11 +3,13 @@ package clients
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/fetch"
 	"docent/shared/oauth"
@@ -46,6 +48,31 @@ func TestADescriptionIsRead(t *testing.T) {
 		if err != nil || len(text) != bytes {
 			t.Errorf("%s: %d bytes, %v", path, len(text), err)
 		}
+	}
+}
+
+// Whoever is signed in names the server, and may name another one each time.
+func TestNoConnectionToAPublisherIsKept(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{}, 1)
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte("{}")) // read to its end, or no connection would be kept
+	}))
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	server.StartTLS()
+	defer server.Close()
+	if _, err := reader(fetch.NewReaching(nil, anywhere, server.Certificate()))(t.Context(), server.URL+"/client"); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-closed:
+	case <-time.After(20 * time.Second):
+		t.Error("the connection is still open")
 	}
 }
 

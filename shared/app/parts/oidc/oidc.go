@@ -76,7 +76,7 @@ func Public() *Protocol {
 
 // With returns the Protocol of providers that f reaches.
 func With(f *fetch.Fetcher) *Protocol {
-	client := f.Client(replyTime)
+	client := f.Brief().Client(replyTime)
 	client.Transport = bounded{client.Transport}
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return errors.New("a provider must not redirect") }
 	return &Protocol{client: client, known: map[string]known{}}

@@ -27,7 +27,7 @@ func Fetcher() func(ctx context.Context, address string) (team.SAMLProvider, []b
 }
 
 func fetcher(f *fetch.Fetcher) func(ctx context.Context, address string) (team.SAMLProvider, []byte, error) {
-	client := f.Client(fetchTime)
+	client := f.Brief().Client(fetchTime)
 	check := client.CheckRedirect
 	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" {

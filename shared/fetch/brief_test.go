@@ -1,6 +1,7 @@
 package fetch_test
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -44,5 +45,25 @@ func TestABriefClientKeepsNoConnection(t *testing.T) {
 				t.Error("the connection is still open")
 			}
 		})
+	}
+}
+
+func TestAReplyIsReadToItsBoundOnly(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(make([]byte, 1000)) // the client may be gone
+	}))
+	defer server.Close()
+	f := fetch.NewReaching(nil, func(netip.AddrPort) bool { return true }, server.Certificate())
+	for most, want := range map[int64]error{999: fetch.ErrTooLarge, 1000: nil} {
+		reply, err := f.AtMost(most).Client(0).Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(reply.Body)
+		reply.Body.Close()
+		if int64(len(text)) != most || !errors.Is(err, want) {
+			t.Errorf("at most %d: %d bytes, %v", most, len(text), err)
+		}
 	}
 }

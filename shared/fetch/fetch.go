@@ -89,6 +89,7 @@ type Fetcher struct {
 	read   Reader
 	any    bool          // host names are not checked, only the addresses they resolve to
 	idle   time.Duration // how long a Client keeps a connection that it does not use
+	most   int64         // bytes of a reply to a Client; 0: the caller bounds them
 }
 
 // Reader converts the body of the page at a URL to text; page.Read is one.
@@ -136,11 +137,47 @@ func (f *Fetcher) Brief() *Fetcher {
 	return &brief
 }
 
+// AtMost returns a Fetcher that reaches the same, and whose Clients read at most n bytes of a reply. Reading more is ErrTooLarge.
+func (f *Fetcher) AtMost(n int64) *Fetcher {
+	bounded := *f
+	bounded.most = n
+	return &bounded
+}
+
+// bounded ends the bodies of replies with ErrTooLarge after most bytes.
+type bounded struct {
+	*http.Transport
+	most int64
+}
+
+// RoundTrip sends r.
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	reply, err := b.Transport.RoundTrip(r)
+	if err == nil {
+		reply.Body = &boundedBody{reply.Body, b.most}
+	}
+	return reply, err
+}
+
+type boundedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+// Read reads at most one byte more than may be read.
+func (b *boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left+1)])
+	if b.left -= int64(n); b.left < 0 {
+		return n - 1, ErrTooLarge
+	}
+	return n, err
+}
+
 // Client returns a client for a provider's API that reaches only what f reaches, also
 // by redirects. A request takes at most limit; 0: no limit. The caller must bound the
 // size of replies.
 func (f *Fetcher) Client(limit time.Duration) *http.Client {
-	return &http.Client{
+	client := &http.Client{
 		Timeout: limit,
 		Transport: &http.Transport{
 			Proxy:                  nil, // a proxy would bypass the check of addresses
@@ -160,6 +197,10 @@ func (f *Fetcher) Client(limit time.Duration) *http.Client {
 			return f.check(r.URL)
 		},
 	}
+	if transport, ok := client.Transport.(*http.Transport); ok && f.most > 0 {
+		client.Transport = bounded{transport, f.most}
+	}
+	return client
 }
 
 // Get returns the page at address. Its errors are *Error, or ctx's own if ctx was

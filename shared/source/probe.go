@@ -13,6 +13,13 @@ import (
 // probeTime bounds the check of new settings at the provider. A request waits for it.
 const probeTime = 10 * time.Second
 
+// MaxProbed bounds each reply of a provider to such a check, in bytes: nearly all have some kilobytes. Whoever names the
+// server decides how long they are.
+const MaxProbed = 2 << 20
+
+// probeCost is the memory of one check, whose replies are decoded one after the other.
+const probeCost = 8 * MaxProbed
+
 // tried asks the provider whether a source with these settings and secrets can be read.
 // Its error is a field error if not. If the provider cannot tell now, tried returns what
 // to show on the source; the next sync finds out.
@@ -20,11 +27,14 @@ func (s *Service) tried(ctx context.Context, name ProviderName, a Access) (*Sync
 	if s.Probe == nil {
 		return nil, nil
 	}
+	memory.Yield(ctx) // before the reservation, which would otherwise keep a turn while the provider is slow
+	if err := memory.Reserve(ctx, probeCost); err != nil {
+		return nil, err
+	}
 	timed, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	resume := memory.Pause(ctx)
 	err := s.Probe(timed, name, a)
-	resume()
+	memory.Return(ctx, probeCost)
 	var wrong *apierr.Error
 	var failed *SyncError
 	switch {

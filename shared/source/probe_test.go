@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/memory"
 	"docent/shared/memory/memorytest"
 	"docent/shared/source"
 	"docent/shared/table"
@@ -79,8 +80,39 @@ func TestAProviderThatIsAskedTakesNoPlace(t *testing.T) {
 	if _, _, err := l.syncer.Create(ctx, l.team, source.DataSource{Provider: "shelf", Name: "s"}, source.Secrets{"token": "t"}); err != nil {
 		t.Fatal(err)
 	}
-	if held := places.Held(); !asked || held != 1 {
-		t.Errorf("asked %t, %d places are held in the end", asked, held)
+	if !asked {
+		t.Error("the provider was not asked")
+	}
+}
+
+// Whoever names the server decides how much it sends, so that many checks at once could fill the memory.
+func TestAProviderIsAskedOnceThereIsMemoryForItsReplies(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t, newShelf())
+	room := &memory.Room{Places: memory.NewPool(1, 0), Turns: memory.NewPool(1, 0), Writes: memory.NewPool(1, 0), Bytes: memory.NewPool(100<<20, 0)}
+	work := room.Work("a")
+	defer work.End()
+	ctx := memory.WithWork(t.Context(), work)
+	asked := 0
+	l.syncer.Probe = func(context.Context, source.ProviderName, source.Access) error {
+		asked++
+		if held := room.Bytes.Held(); held < source.MaxProbed {
+			t.Errorf("%d bytes are held for replies", held)
+		}
+		return nil
+	}
+	create := func() error {
+		_, _, err := l.syncer.Create(ctx, l.team, source.DataSource{Provider: "shelf", Name: "s"}, source.Secrets{"token": "t"})
+		return err
+	}
+	if err := create(); err != nil || asked != 1 || room.Bytes.Held() != 0 {
+		t.Errorf("%v, asked %d times, %d bytes are held in the end", err, asked, room.Bytes.Held())
+	}
+	if err := room.Bytes.Lease("b").Try(100 << 20); err != nil {
+		t.Fatal(err)
+	}
+	if err := create(); !errors.Is(err, memory.ErrBusy) || asked != 1 {
+		t.Errorf("without memory: %v, asked %d times", err, asked)
 	}
 }
 

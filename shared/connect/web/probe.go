@@ -17,7 +17,7 @@ import (
 // Bounds of a probe.
 const (
 	probedPages   = 5
-	probedSitemap = 10 << 20 // bytes
+	probedSitemap = source.MaxProbed // bytes, compressed or not
 )
 
 // Probe asks for the sitemap, or for the first pages of the list.

@@ -17,7 +17,7 @@ func Public() app.Probe { return With(reach.Public(nil)) }
 
 // With returns the check that reaches what f reaches. Providers without one pass it.
 func With(f *fetch.Fetcher) app.Probe {
-	f = f.Brief()
+	f = f.Brief().AtMost(source.MaxProbed)
 	probers := map[source.ProviderName]connect.Prober{}
 	for _, p := range app.Providers() {
 		if prober, ok := p.Opener.(connect.Prober); ok {

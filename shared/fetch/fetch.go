@@ -93,7 +93,7 @@ type Fetcher struct {
 }
 
 // Reader converts the body of the page at a URL to text; page.Read is one.
-type Reader func(body []byte, contentType, media string, at *url.URL) (Page, error)
+type Reader func(ctx context.Context, body []byte, contentType, media string, at *url.URL) (Page, error)
 
 // New returns a Fetcher that uses the system's resolver.
 func New(read Reader) *Fetcher { return newFetcher(read, nil, Public) }
@@ -356,7 +356,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL, follow func(to *url.URL) 
 	if len(body) > MaxBytes {
 		return Page{}, &Error{Code: Failed, Detail: "The page is larger than 2 MB."}
 	}
-	page, err := f.read(body, reply.Header.Get("Content-Type"), media, reply.Request.URL)
+	page, err := f.read(ctx, body, reply.Header.Get("Content-Type"), media, reply.Request.URL)
 	page.NoIndex = page.NoIndex || slices.ContainsFunc(reply.Header.Values("X-Robots-Tag"), NoIndex)
 	return page, err
 }

@@ -4,6 +4,7 @@ package page
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/url"
@@ -26,7 +27,7 @@ import (
 
 // Read returns the main text of an HTML page as Markdown, and other text unchanged. It
 // is a fetch.Reader.
-func Read(body []byte, contentType, media string, at *url.URL) (page fetch.Page, err error) {
+func Read(_ context.Context, body []byte, contentType, media string, at *url.URL) (page fetch.Page, err error) {
 	decoded, err := charset.NewReader(bytes.NewReader(body), contentType)
 	if err != nil {
 		return fetch.Page{}, &fetch.Error{Code: fetch.Failed, Detail: "The page is in an unknown character set.", Cause: err}

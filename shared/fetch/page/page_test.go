@@ -31,7 +31,7 @@ func TestAPageTakesMemoryInProportionToItsLength(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			growthtest.Linear(t, 1000, func(n int) {
 				body := "<html><head><title>t</title></head><body><article><h1>t</h1>" + text + inner(n) + text + "</article></body></html>"
-				if p, err := page.Read([]byte(body), "text/html; charset=utf-8", "text/html", at); err != nil || !strings.Contains(p.Content, "All about it") {
+				if p, err := page.Read(t.Context(), []byte(body), "text/html; charset=utf-8", "text/html", at); err != nil || !strings.Contains(p.Content, "All about it") {
 					t.Errorf("read %d bytes: %v", len(p.Content), err)
 				}
 			})
@@ -56,7 +56,7 @@ func TestLinksLeadWhereABrowserWouldGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := "<p>" + strings.Repeat("All about it is written here, and more of it. ", 40) + `<a href="` + tt.link + `">link</a></p>`
-		p, err := page.Read([]byte("<html><head><title>t</title>"+tt.head+"</head><body><article><h1>t</h1>"+text+"</article></body></html>"), "text/html; charset=utf-8", "text/html", at)
+		p, err := page.Read(t.Context(), []byte("<html><head><title>t</title>"+tt.head+"</head><body><article><h1>t</h1>"+text+"</article></body></html>"), "text/html; charset=utf-8", "text/html", at)
 		if err != nil || !strings.Contains(p.Content, "[link]("+tt.want+")") {
 			t.Errorf("%s: %q, %v", name, p.Content[max(0, len(p.Content)-100):], err)
 		}
@@ -81,7 +81,7 @@ func TestALongAddressIsNotRepeatedForEachLink(t *testing.T) {
 			t.Fatal(err)
 		}
 		body := "<html><head><title>t</title>" + tt.head + "</head><body><article><h1>t</h1>" + text + tt.body + text + "</article></body></html>"
-		if p, err := page.Read([]byte(body), "text/html; charset=utf-8", "text/html", at); err != nil || len(p.Content) > 16<<20 || !strings.Contains(p.Content, "All about it") {
+		if p, err := page.Read(t.Context(), []byte(body), "text/html; charset=utf-8", "text/html", at); err != nil || len(p.Content) > 16<<20 || !strings.Contains(p.Content, "All about it") {
 			t.Errorf("%s: %d bytes of %d, %v", name, len(p.Content), len(body), err)
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	MaxGet          = 10     // URLs of one call
 	maxGetBytes     = 250000 // bytes of content per URL
 	parallelGets    = 5
+	fetchCost       = 4 << 20 // bytes of memory for a page of the web, while it is fetched and waits to be converted
 	notFoundCode    = "not-found"
 	unsupportedCode = "unsupported-url"
 )
@@ -88,8 +89,7 @@ func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string)
 	if !allowed {
 		return URLContent{URL: u, Error: &FetchError{Code: notFoundCode, Detail: "No data source contains this URL, and web fetching is off for this team."}}, nil
 	}
-	memory.Yield(ctx)
-	page, err := s.Fetch(ctx, u)
+	page, err := s.fetch(ctx, u)
 	var refused *FetchError
 	if errors.As(err, &refused) {
 		return URLContent{URL: u, Error: refused}, nil
@@ -98,6 +98,16 @@ func (s *Service) getOne(ctx context.Context, teamID string, c Caller, u string)
 		return URLContent{}, err
 	}
 	return cut(URLContent{URL: u, Title: page.Title, Content: page.Content, SourceType: source.TypeOf(search.Documentation), Provider: webProvider}), nil
+}
+
+// fetch fetches a page once there is memory for it. Its server may be slow, so it keeps no place.
+func (s *Service) fetch(ctx context.Context, u string) (Page, error) {
+	memory.Yield(ctx)
+	if err := memory.Reserve(ctx, fetchCost); err != nil {
+		return Page{}, err
+	}
+	defer memory.Return(ctx, fetchCost)
+	return s.Fetch(ctx, u)
 }
 
 // connected reads u, with or without its fragment, from the data sources that the

@@ -58,9 +58,11 @@ type SyncPage struct {
 	Failed []SkippedItem
 	// Readers, if not nil, are who may read the items of the part from now on. All stored items get them before anything
 	// else is read: a full scan would reach some of them late. The page must have no items. With Narrow, an item with
-	// other readers keeps only those who are among Readers; a full scan then gives it the rest.
+	// other readers keeps only those who are among Readers; a full scan then gives it the rest. With Marked, only items
+	// with that metadata, true, get them.
 	Readers *access.Names
 	Narrow  bool
+	Marked  string
 	// Notice warns the team's admins about a part that was read anyway; nil: no
 	// warning. The source shows the first one of a sync.
 	Notice *SyncError

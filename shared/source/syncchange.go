@@ -89,7 +89,7 @@ func (r *syncRun) restartParts(ctx context.Context) error {
 	}
 	for _, part := range slices.Sorted(maps.Keys(r.parts)) {
 		p := r.parts[part]
-		p.partBody = partBody{Listed: p.Listed, Readers: p.Readers, Narrow: p.Narrow}
+		p.partBody = partBody{Listed: p.Listed, Readers: p.Readers, Narrow: p.Narrow, Marked: p.Marked}
 		p.version++
 		item, err := p.item(r.teamID, r.id, part)
 		if err != nil {

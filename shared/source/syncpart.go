@@ -51,7 +51,7 @@ func (r *syncRun) readPart(ctx context.Context, part string, p partState) error 
 
 func (p *partState) startFullScan(now int64) {
 	p.partBody = partBody{ScanStarted: now, LastScanStarted: p.LastScanStarted, Listed: p.Listed, Failed: p.Failed, FailedBy: p.FailedBy, Unsaid: p.Unsaid,
-		Readers: p.Readers, Narrow: p.Narrow, HiddenSince: p.HiddenSince, Hidden: p.Hidden}
+		Readers: p.Readers, Narrow: p.Narrow, Marked: p.Marked, HiddenSince: p.HiddenSince, Hidden: p.Hidden}
 }
 
 // readAround reads a part to its end. When a page has records that fail for the first time, it notes them, and the page
@@ -135,7 +135,7 @@ func (r *syncRun) readPages(ctx context.Context, part string, p *partState, t *t
 func (r *syncRun) takePage(ctx context.Context, access Access, part string, p *partState, page SyncPage, t *tries) error {
 	p.HiddenSince, p.Hidden = 0, false
 	if page.Readers != nil {
-		p.Checkpoint, p.Readers, p.Narrow = page.Checkpoint, page.Readers, page.Narrow
+		p.Checkpoint, p.Readers, p.Narrow, p.Marked = page.Checkpoint, page.Readers, page.Narrow, page.Marked
 		if err := r.savePart(ctx, part, p); err != nil {
 			return err
 		}

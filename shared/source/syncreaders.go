@@ -11,6 +11,7 @@ import (
 
 	"docent/shared/access"
 	"docent/shared/document"
+	"docent/shared/filter"
 )
 
 // giveReaders gives p.Readers, if not nil, to all stored items of a part that have others. It can be interrupted and repeated at any point.
@@ -32,11 +33,12 @@ func (r *syncRun) giveReaders(ctx context.Context, part string, p *partState) er
 		if p.Narrow {
 			own = among(e.Access, rule)
 		}
-		return own, r.Connector.PartContains(r.access.Settings, part, e.URI)
+		marked := p.Marked == "" || e.Metadata[p.Marked].Equal(filter.Bool(true))
+		return own, marked && r.Connector.PartContains(r.access.Settings, part, e.URI)
 	}); err != nil {
 		return err
 	}
-	p.Readers, p.Narrow = nil, false
+	p.Readers, p.Narrow, p.Marked = nil, false, ""
 	return nil
 }
 

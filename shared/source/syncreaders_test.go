@@ -12,6 +12,7 @@ import (
 
 	"docent/shared/access"
 	"docent/shared/app/faulttest"
+	"docent/shared/filter"
 	"docent/shared/search"
 	"docent/shared/source"
 )
@@ -21,6 +22,7 @@ type closing struct {
 	*shelf
 	readers *access.Names
 	narrow  bool
+	marked  string
 }
 
 func (p *closing) Read(ctx context.Context, a source.Access, part string, checkpoint []byte) iter.Seq2[source.SyncPage, error] {
@@ -30,7 +32,7 @@ func (p *closing) Read(ctx context.Context, a source.Access, part string, checkp
 			p.readers = nil
 		}
 		if part == "b" && p.readers != nil {
-			if !yield(source.SyncPage{Readers: p.readers, Narrow: p.narrow, Checkpoint: closed}, nil) {
+			if !yield(source.SyncPage{Readers: p.readers, Narrow: p.narrow, Marked: p.marked, Checkpoint: closed}, nil) {
 				return
 			}
 			checkpoint = closed
@@ -117,6 +119,45 @@ func TestNarrowReadersAreThoseThatStay(t *testing.T) {
 			if n := e.Access.Names(); e.URI == "https://shelf.test/b/2" && (n == nil || !slices.Equal(n.Users, tt.want)) {
 				t.Errorf("%+v: read by %v", tt, n)
 			}
+		}
+	}
+}
+
+// TestNarrowReadersOfMarkedItems: what is not marked keeps its readers, and so does what is marked with something else.
+func TestNarrowReadersOfMarkedItems(t *testing.T) {
+	t.Parallel()
+	l, p := newClosing(t)
+	p.made = func(i *source.Item) {
+		i.Access = &access.Names{Users: []string{"ada", "ben"}, Groups: []string{}}
+		i.Metadata = map[string]filter.Metadata{"https://shelf.test/b/1": {"secret": filter.Bool(true)}, "https://shelf.test/b/2": {"secret": filter.Bool(false)},
+			"https://shelf.test/b/3": {"secret": filter.Text("true")}, "https://shelf.test/a/1": {"secret": filter.Bool(true)}}[i.URI]
+	}
+	l.mustSync()
+	p.readers, p.narrow, p.marked = &access.Names{Users: []string{"ben", "eve"}, Groups: []string{}}, true, "secret"
+	l.clock.Advance(20 * time.Minute)
+	l.mustSync()
+	for e, err := range l.syncer.Documents.Items(t.Context(), l.team, l.id, search.Documentation, true) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"ada", "ben"}
+		if e.URI == "https://shelf.test/b/1" {
+			want = []string{"ben"}
+		}
+		if n := e.Access.Names(); n == nil || !slices.Equal(n.Users, want) {
+			t.Errorf("%s is read by %v, want %q", e.URI, n, want)
+		}
+	}
+	p.made, p.readers, p.marked = nil, &access.Names{Users: []string{"eve"}, Groups: []string{}}, "" // the mark is not kept
+	p.narrow = false
+	l.clock.Advance(20 * time.Minute)
+	l.mustSync()
+	for e, err := range l.syncer.Documents.Items(t.Context(), l.team, l.id, search.Documentation, true) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := e.Access.Names(); strings.HasPrefix(e.URI, "https://shelf.test/b/") && (n == nil || !slices.Equal(n.Users, []string{"eve"})) {
+			t.Errorf("%s is read by %v later", e.URI, n)
 		}
 	}
 }

@@ -170,6 +170,7 @@ type partBody struct {
 	// Readers are those that not all stored items have got yet; see SyncPage.Readers.
 	Readers *access.Names `json:"readers,omitempty"`
 	Narrow  bool          `json:"narrow,omitempty"`
+	Marked  string        `json:"marked,omitempty"`
 }
 
 func (p partState) item(teamID, id, part string) (table.Item, error) {

@@ -114,7 +114,7 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 			return err
 		}
 		if at != nil && readers != p.Readers {
-			return s.narrow(ctx, at, page) // then every item gets its new readers
+			return s.narrow(ctx, at, p.Confidential, page) // then every item gets its new readers
 		}
 		p.Readers = readers
 		if at == nil && a.Before != nil {
@@ -141,15 +141,25 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 	})
 }
 
-// narrow hides the stored items from those who may read none of them now, and returns source.ErrFullScanNeeded. It keeps the
-// checkpoint at, so a sync that is interrupted repeats it.
-func (s *session) narrow(ctx context.Context, at []byte, page func(source.SyncPage) bool) error {
+// narrow hides the stored items from those who may read none of them now, and if there are confidential ones, those from all without
+// the role Planner: whose they are shows in the full scan. It returns source.ErrFullScanNeeded. It keeps the checkpoint at, so a sync
+// that is interrupted repeats it.
+func (s *session) narrow(ctx context.Context, at []byte, confidential bool, page func(source.SyncPage) bool) error {
 	all, err := s.readers(ctx, false, nil)
 	if err != nil {
 		return err
 	}
 	if all != nil && !page(source.SyncPage{Readers: all, Narrow: true, Checkpoint: at}) {
 		return source.ErrStopped
+	}
+	if confidential {
+		few, err := s.readers(ctx, true, nil)
+		if err != nil {
+			return err
+		}
+		if !page(source.SyncPage{Readers: few, Narrow: true, Marked: confidentialName, Checkpoint: at}) {
+			return source.ErrStopped
+		}
 	}
 	return source.ErrFullScanNeeded
 }
@@ -166,7 +176,7 @@ func (s *session) narrowBefore(ctx context.Context, before []byte, page func(sou
 		return err
 	}
 	// With the readers of then and no place, so that a sync that is interrupted here repeats it.
-	if err = s.narrow(ctx, source.EncodeCheckpoint(checkpoint{Readers: p.Readers, Confidential: p.Confidential}), page); errors.Is(err, source.ErrFullScanNeeded) {
+	if err = s.narrow(ctx, source.EncodeCheckpoint(checkpoint{Readers: p.Readers, Confidential: p.Confidential}), p.Confidential, page); errors.Is(err, source.ErrFullScanNeeded) {
 		err = nil
 	}
 	return err

@@ -82,6 +82,8 @@ func (r record) item(kind, project, uri string, notes []note) *source.Item {
 	return i
 }
 
+const confidentialName = "confidential" // in metadata
+
 // metadata returns what filters select by, besides the facts of an item.
 func (r record) metadata() filter.Metadata {
 	m := filter.Metadata{}
@@ -95,7 +97,7 @@ func (r record) metadata() filter.Metadata {
 		m["targetBranch"] = filter.Text(r.Target)
 	}
 	if r.Confidential != nil && *r.Confidential {
-		m["confidential"] = filter.Bool(true)
+		m[confidentialName] = filter.Bool(true)
 	}
 	if len(m) == 0 {
 		return nil

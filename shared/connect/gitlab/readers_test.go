@@ -240,6 +240,56 @@ func TestAMemberWhoLeavesBeforeAFullScanReadsNothingDuringIt(t *testing.T) {
 	}
 }
 
+// TestWhoLosesConfidentialIssuesReadsNoneDuringTheFullScan: before all else, they are for those with the role alone. The scan reaches some late.
+func TestWhoLosesConfidentialIssuesReadsNoneDuringTheFullScan(t *testing.T) {
+	t.Parallel()
+	const left = "[owner@acme.test reporter@acme.test]"
+	demoted := func(p *gitlabtest.Project) { p.Members[2].AccessLevel = 10 }
+	removed := func(p *gitlabtest.Project) { p.Members = slices.Delete(p.Members, 2, 3) }
+	for _, tt := range []struct {
+		name, visibility string
+		change           func(p *gitlabtest.Project)
+		of               []string // what each page narrows
+	}{
+		{"a planner becomes a guest", "private", demoted, []string{"", "confidential"}},
+		{"a planner leaves", "private", removed, []string{"", "confidential"}},
+		{"a planner of a public project becomes a guest", "public", demoted, []string{"confidential"}},
+		{"a planner of a public project leaves", "public", removed, []string{"confidential"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			r := read(t)
+			r.put(func(p *gitlabtest.Project) {
+				p.Visibility, p.Members, p.Issues = tt.visibility, team(), []gitlabtest.Record{gitlabtest.NewIssue(1, "Issue"), gitlabtest.NewIssue(2, "Secret")}
+				p.Issues[1].Confidential = true
+			})
+			_, _, before := r.must("issues", nil)
+			r.put(tt.change)
+			r.later()
+			for _, due := range []bool{false, true} {
+				access, at := r.access(), before.Checkpoint
+				if due {
+					access.Before, at = at, nil
+				}
+				var of []string
+				var err error
+				for page, failed := range r.c.Read(t.Context(), access, project+" issues", at) {
+					if err = failed; err != nil || page.Readers == nil {
+						break
+					}
+					of = append(of, page.Marked)
+					if !page.Narrow || page.Marked != "" && fmt.Sprint(page.Readers.Users) != left {
+						t.Errorf("narrowed by %+v", page)
+					}
+				}
+				if !slices.Equal(of, tt.of) || errors.Is(err, source.ErrFullScanNeeded) == due {
+					t.Errorf("in a full scan that is due: %t: narrowed %q, %v", due, of, err)
+				}
+			}
+		})
+	}
+}
+
 func TestMoreMembersThanARuleNames(t *testing.T) {
 	t.Parallel()
 	r := read(t)

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -15,13 +16,18 @@ type listening struct {
 	*topics
 	mu        sync.Mutex
 	questions []string
+	deaf      bool // it fails at all questions but the first
 }
 
 func (l *listening) Embed(ctx context.Context, texts []string, p embed.Purpose) ([]embed.Vector, error) {
 	if p == embed.Question {
 		l.mu.Lock()
 		l.questions = append(l.questions, texts...)
+		fails := l.deaf && len(l.questions) > 1
 		l.mu.Unlock()
+		if fails {
+			return nil, errors.New("the model is busy")
+		}
 	}
 	return l.topics.Embed(ctx, texts, p)
 }
@@ -51,5 +57,34 @@ func TestMisspeltWordsAreCorrectedForTheModel(t *testing.T) {
 				t.Errorf("embedded %q, want %q", heard.questions, want)
 			}
 		})
+	}
+}
+
+// TestAModelThatFailsAtTheCorrectedQuestion: then the question counts as it was written, and nothing fails.
+func TestAModelThatFailsAtTheCorrectedQuestion(t *testing.T) {
+	t.Parallel()
+	x, lib, model := newMeaningIndex(t)
+	publishBoth(t, x, lib,
+		doc("wiki", "Reverse proxies", "Put nginx before it and pass requests on.", 1),
+		doc("wiki", "Clusters", "The deployment of the cluster.", 1),
+		doc("wiki", "Zebras", "The zebra has stripes.", 1))
+	question := search.Query{Text: "server in front of a clustter"}
+	x.Embedder = &listening{topics: model}
+	want, _ := ask(t, x, question)
+	heard := &listening{topics: model, deaf: true}
+	x.Embedder = heard
+	faults := 0
+	x.OnFault = func(context.Context, error) { faults++ }
+	titles, r := ask(t, x, question)
+	if !slices.Equal(heard.questions, []string{question.Text, "server in front of a cluster"}) {
+		t.Fatalf("embedded %q", heard.questions)
+	}
+	slices.Sort(titles)
+	slices.Sort(want)
+	if !slices.Equal(titles, want) || !slices.Equal(titles, []string{"Clusters", "Reverse proxies"}) || !r.Found() {
+		t.Errorf("found %q, %t; with a model that works %q", titles, r.Found(), want)
+	}
+	if faults != 1 {
+		t.Errorf("%d faults were reported", faults)
 	}
 }

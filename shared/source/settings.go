@@ -182,6 +182,20 @@ func (s Settings) CheckList(name string, most int, check func(pointer, text stri
 	return nil
 }
 
+// CheckSpelling returns a field error if two entries of the setting name differ in case or a final ".git" only. They are one
+// repository, whose items would be stored twice, under two addresses.
+func (s Settings) CheckSpelling(name string) error {
+	spelled := map[string]string{}
+	for i, text := range s.List(name) {
+		plain := strings.TrimSuffix(strings.ToLower(text), ".git")
+		if first, known := spelled[plain]; known && first != text {
+			return apierr.BadField(fmt.Sprintf("/settings/%s/%d", name, i), "is %s in another spelling", first)
+		}
+		spelled[plain] = text
+	}
+	return nil
+}
+
 // CheckWebURL returns a field error unless text is an http or https URL.
 func CheckWebURL(pointer, text string) error {
 	if len(text) > maxURL {

@@ -62,6 +62,9 @@ func check(s source.Settings, _ source.Secrets) error {
 		}
 		return nil
 	})
+	if err == nil {
+		err = s.CheckSpelling(repositories)
+	}
 	base := s.Text(baseURL)
 	if err != nil || base == "" {
 		return err

@@ -77,6 +77,9 @@ func check(s source.Settings, secrets source.Secrets) error {
 		}
 		return nil
 	})
+	if err == nil {
+		err = s.CheckSpelling(projects)
+	}
 	if err != nil {
 		return err
 	}

@@ -24,15 +24,15 @@ func (s *Service) withhold(ctx context.Context, teamID string, asker Asker, answ
 	if asker.Reader.All() && asker.Sources == nil {
 		return nil
 	}
-	made, first := make([][]string, len(answers)), map[string]time.Time{}
+	made, first := make([]map[string]time.Time, len(answers)), map[string]time.Time{}
 	for i, a := range answers {
 		if a.State != Complete {
 			continue
 		}
 		made[i] = a.madeFrom(teamID)
-		for _, id := range made[i] {
-			if at, ok := first[id]; !ok || a.AskedAt.Before(at) {
-				first[id] = a.AskedAt
+		for id, at := range made[i] {
+			if earlier, ok := first[id]; !ok || at.Before(earlier) {
+				first[id] = at
 			}
 		}
 	}
@@ -44,31 +44,40 @@ func (s *Service) withhold(ctx context.Context, teamID string, asker Asker, answ
 		return err
 	}
 	for i, a := range answers {
-		if slices.ContainsFunc(made[i], func(id string) bool { return a.AskedAt.Before(hidden[id]) }) ||
-			slices.ContainsFunc(a.Restricted, func(id string) bool { return a.AskedAt.Before(gone[id]) }) {
-			a.withheld()
+		for id, at := range made[i] {
+			if at.Before(hidden[id]) || at.Before(gone[id]) && slices.Contains(a.Restricted, id) {
+				a.withheld()
+				break
+			}
 		}
 	}
 	return nil
 }
 
-// madeFrom returns the ids of the documents that a was made from. Answers of releases
-// that did not store them were made from those that they refer to.
-func (a Answer) madeFrom(teamID string) []string {
-	if a.Documents != nil {
-		return a.Documents
-	}
-	var ids []string
-	for _, r := range a.References {
-		if id, err := document.ID(teamID, r.HTMLURL); err == nil {
-			ids = append(ids, id)
+// madeFrom returns the ids of the documents that a was made from, each with a time at which it had the text that a was made from.
+// Clocks differ, and a text may be replaced between the question and its answer, so this is when the text became current. Answers of
+// releases that did not store that have the time of the question, and those that did not store the documents were made from those
+// that they refer to.
+func (a Answer) madeFrom(teamID string) map[string]time.Time {
+	made := map[string]time.Time{}
+	for i, id := range a.Documents {
+		if made[id] = a.AskedAt; i < len(a.Texts) {
+			made[id] = time.UnixMilli(a.Texts[i])
 		}
 	}
-	return ids
+	if a.Documents != nil {
+		return made
+	}
+	for _, r := range a.References {
+		if id, err := document.ID(teamID, r.HTMLURL); err == nil {
+			made[id] = a.AskedAt
+		}
+	}
+	return made
 }
 
 func (a *Answer) withheld() {
-	a.State, a.Markdown, a.References, a.Documents, a.Restricted = Failed, "", nil, nil, nil
+	a.State, a.Markdown, a.References, a.Documents, a.Texts, a.Restricted = Failed, "", nil, nil, nil, nil
 	a.Failure = &Failure{AccessChanged, "You may no longer read a document that this answer was made from. Ask again under a new id."}
 }
 

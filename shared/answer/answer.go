@@ -60,6 +60,9 @@ type Fields struct {
 	// that it refers to, those that it names as the closest and, if a model wrote it, all
 	// that the model was shown.
 	Documents []string `json:"documents,omitempty"`
+	// Texts are when the texts of Documents that it was made from became current, in Unix milliseconds. Answers of releases that
+	// did not store them lack them.
+	Texts []int64 `json:"texts,omitempty"`
 	// Restricted are the ids of Documents that had an access rule when the answer was made.
 	Restricted []string `json:"restricted,omitempty"`
 
@@ -141,8 +144,8 @@ type Service struct {
 	// ends.
 	Wait func(ctx context.Context) error
 	// Unreadable returns those of the documents that the asker may not read at this moment, and those that are gone. first
-	// has their ids, each with the time of the first question that was answered from it. The times in the results say
-	// which answers a document concerns: those to questions before that time. A document or a text that came
+	// has their ids, each with the time of the first text that an answer was made from. The times in the results say
+	// which answers a document concerns: those made from a text before that time. A document or a text that came
 	// later to the same URI has the same id, and no part in them.
 	Unreadable func(ctx context.Context, teamID string, asker Asker, first map[string]time.Time) (unreadable, gone map[string]time.Time, _ error)
 	// Warn receives each message that could not be sent. Its work is pending, so it

@@ -13,6 +13,7 @@ import (
 	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/audit"
+	"docent/shared/document"
 	"docent/shared/memory"
 	"docent/shared/pending"
 	"docent/shared/queue"
@@ -110,6 +111,10 @@ func (w *Worker) Run(ctx context.Context, work pending.Work, l Listener) error {
 		w.compose(ctx, &a, before, result.Best, w.whileReadable(ctx, a, result.Best, l.Written))
 	}
 	a.Documents, a.Restricted = a.shown(result, quoted)
+	texts := document.OfHits(slices.Concat(result.Best, quoted.Closest))
+	for _, id := range a.Documents {
+		a.Texts = append(a.Texts, texts[id].UnixMilli())
+	}
 	if event == nil {
 		claim()
 		defer event.End(ctx)

@@ -132,7 +132,7 @@ func (s *Service) dropDamaged(ctx context.Context, teamID, id string, write func
 	case table.AsDamaged(err) == nil:
 		return fmt.Errorf("read a damaged document again: %w", err)
 	}
-	kept, err := s.keepRule(ctx, teamID, id, rule, s.deletedNow(), "")
+	kept, err := s.keepRule(ctx, teamID, id, rule, s.deletedNow(0), "")
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (w *Worker) dropListed(ctx context.Context, work pending.Work, keys []table
 			inTeam := table.Key{Table: k.Table, Partition: teamList(work.TeamID), Sort: k.Sort}
 			ops = append(ops, table.Delete{Key: recordKey(work.TeamID, id)}, table.Delete{Key: failureKey(work.TeamID, id)}, table.Delete{Key: inTeam})
 			var kept []table.Op
-			kept, err = w.keepRule(ctx, work.TeamID, id, new(access.Rule), w.deletedNow(), "")
+			kept, err = w.keepRule(ctx, work.TeamID, id, new(access.Rule), w.deletedNow(0), "")
 			ops = append(ops, kept...)
 		case errors.Is(err, table.ErrNotFound):
 			err = nil

@@ -88,7 +88,7 @@ func (s *Service) remove(ctx context.Context, teamID string, r removal) error {
 		table.Delete{Key: failureKey(teamID, r.ID)},
 		work.Promise(),
 	}, listDeletes(teamID, r.Entry)...)
-	kept, err := s.keepRule(ctx, teamID, r.ID, cmp.Or(r.Access, r.byDefault), s.deletedNow(), "")
+	kept, err := s.keepRule(ctx, teamID, r.ID, cmp.Or(r.Access, r.byDefault), s.deletedNow(r.version), "")
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry, byD
 	if table.AsDamaged(err) != nil {
 		ops := append([]table.Op{table.Delete{Key: recordKey(work.TeamID, e.ID)}, table.Delete{Key: failureKey(work.TeamID, e.ID)}},
 			listDeletes(work.TeamID, e)...)
-		kept, err := w.keepRule(ctx, work.TeamID, e.ID, cmp.Or(e.Access, byDefault), w.deletedNow(), "")
+		kept, err := w.keepRule(ctx, work.TeamID, e.ID, cmp.Or(e.Access, byDefault), w.deletedNow(0), "")
 		if err != nil {
 			return err
 		}
@@ -145,7 +145,7 @@ func (w *Worker) removeFrom(ctx context.Context, work pending.Work, e Entry, byD
 		table.Delete{Key: indexing(work.TeamID, r.ID, r.version).Key()},
 		table.Delete{Key: extraction(work.TeamID, r.ID, r.version).Key()},
 	}, listDeletes(work.TeamID, r.Entry)...)
-	kept, err := w.keepRule(ctx, work.TeamID, r.ID, cmp.Or(r.Access, byDefault), w.deletedNow(), "")
+	kept, err := w.keepRule(ctx, work.TeamID, r.ID, cmp.Or(r.Access, byDefault), w.deletedNow(r.version), "")
 	if err != nil {
 		return err
 	}

@@ -147,8 +147,11 @@ func (s *Service) keepRule(ctx context.Context, teamID, id string, rule *access.
 	return []table.Op{table.Put{Item: kept.item(key)}}, nil
 }
 
-// deletedNow returns until when a text lasts that is deleted now: what was made of it in this millisecond is from before.
-func (s *Service) deletedNow() time.Time { return s.Now().Add(time.Millisecond) }
+// deletedNow returns until when a text of a version lasts that is deleted now: what was made of it in this millisecond is from before,
+// also if the clock that made the version was ahead. Version 0 is unknown.
+func (s *Service) deletedNow(version int64) time.Time {
+	return later(s.Now(), time.UnixMilli(millisOf(version))).Add(time.Millisecond)
+}
 
 // keepEnded is keepRule for the text of old, if next, which is of in, ends it or moves the document.
 func (s *Service) keepEnded(ctx context.Context, teamID string, in Input, old current, next record) ([]table.Op, error) {

@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -393,6 +394,62 @@ func TestAReplacementOpensNoAnswer(t *testing.T) {
 				t.Error("what is asked afterwards is withheld")
 			}
 		})
+	}
+}
+
+// TestClocksThatDifferOpenNoAnswer: what ends a text may happen on a machine whose clock is behind that of the question, or of the text.
+// An answer is for those who might read the text that it was made from, whenever the question was asked.
+func TestClocksThatDifferOpenNoAnswer(t *testing.T) {
+	t.Parallel()
+	ada, bob := map[string]any{"users": []any{"ada@acme.test"}}, map[string]any{"users": []any{"bob@acme.test"}}
+	for name, behind := range map[string]time.Duration{"no clock is behind": 0, "behind that of the question": 5 * time.Second, "behind that of the text": 15 * time.Second} {
+		for _, deleted := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, deleted: %t", name, deleted), func(t *testing.T) {
+				t.Parallel()
+				a := newAPI(t)
+				x := a.newTenant("acme")
+				reader, other := a.newColleague(x, "ada@acme.test"), a.newColleague(x, "eve@acme.test")
+				wiki := a.newCollection(x.key, "wiki")
+				in := map[string]any{"collectionId": wiki, "uri": "https://wiki.test/a", "title": "About it", "body": kirschkern, "access": ada}
+				put := func() string { return a.do(call{"PUT", "/documents", x.key, in, nil}).want(t, 200).text(t, "id") }
+				document := put()
+				a.drain()
+				ask := func(by colleague) string {
+					id := uuid.NewString()
+					a.ask(by.key, id, "Where is the kirschkern kept?").want(t, 204)
+					a.drain()
+					return id
+				}
+				shown := func(by colleague, id string) bool {
+					return strings.Contains(string(a.do(call{"GET", "/answers/" + id, by.key, nil, nil}).want(t, 200).body), "cellar")
+				}
+				a.clock.Advance(10 * time.Second)
+				id := ask(reader)
+				if !shown(reader, id) {
+					t.Fatal("ada reads nothing")
+				}
+				now := a.clock.Now()
+				set := func(after time.Duration) { a.clock.Advance(now.Add(after).Sub(a.clock.Now())) }
+				set(time.Millisecond - behind)
+				a.do(call{"PATCH", "/documents/" + document, x.key, map[string]any{"access": bob}, nil}).want(t, 200)
+				if deleted {
+					a.do(call{"DELETE", "/documents/" + document, x.key, nil, nil}).want(t, 204)
+					set(20 * time.Second)
+				}
+				delete(in, "access")
+				in["body"] = kirschkern + " It is for all."
+				put()
+				a.drain()
+				set(30 * time.Second)
+				if shown(reader, id) {
+					t.Error("ada gets back the answer that was made from the text that she lost")
+				}
+				set(-time.Second) // as of a question that is answered late
+				if id := ask(other); !shown(other, id) {
+					t.Error("what was made from the text for all is withheld")
+				}
+			})
+		}
 	}
 }
 

@@ -150,15 +150,20 @@ func (c corpus) Read(context.Context, string, []uuid.UUID) iter.Seq2[search.Docu
 	return func(func(search.Document, error) bool) {}
 }
 
-// handbook returns the search of an index with one document.
+// handbook returns the search of an index with one short document.
 func handbook(t *testing.T) func(context.Context, string, search.Query) (search.Result, error) {
+	t.Helper()
+	return searchIn(t, "Travel expenses are paid back within ten days.\n")
+}
+
+// searchIn returns the search of an index with one document of this body.
+func searchIn(t *testing.T, body string) func(context.Context, string, search.Query) (search.Result, error) {
 	t.Helper()
 	blobs, err := dir.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := search.Document{ID: uuid.New(), Version: 1, Source: "wiki", Space: search.Documentation, Title: "Handbook",
-		Body: "Travel expenses are paid back within ten days.\n"}
+	doc := search.Document{ID: uuid.New(), Version: 1, Source: "wiki", Space: search.Documentation, Title: "Handbook", Body: body}
 	x := &search.Index{Table: bolttest.Open(t), Blobs: blobs, Corpus: corpus{doc: doc}, Now: time.Now,
 		NewID: func() string { return uuid.Must(uuid.NewV7()).String() }}
 	if err := x.Publish(t.Context(), acme, []search.Document{doc}, nil); err != nil {

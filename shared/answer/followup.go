@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"docent/shared/apierr"
+	"docent/shared/search"
 	"docent/shared/search/text"
 	"docent/shared/table"
 )
@@ -72,10 +73,18 @@ func lastLines(questions []string) string {
 // leanTerms is the most distinctive words of a short question: one that may need the question before it to be understood.
 const leanTerms = 4
 
+// Weights of a carried word. A question such as "And hotels?" names another thing than the one before it; one such as "How long
+// does it take?" needs what that one names.
+const (
+	afterAnd     = 0.2
+	afterPronoun = 0.7
+)
+
 // asked is a text to search with and to quote for.
 type asked struct {
-	text   string
-	before string // the questions whose words are in text; empty: text is the question itself
+	text    string
+	before  string // the questions whose words are in text; empty: text is the question itself
+	carried search.Carried
 }
 
 // searches returns what to search for, one after the other, until something is found. context has the questions before it. A question that refers to another one,
@@ -87,16 +96,23 @@ func searches(question, context string) []asked {
 		return []asked{alone}
 	}
 	analyser := text.Analyser{Language: text.LanguageOf(context + " " + question)}
-	refers, short := leans(analyser, question)
+	refers, continues, short := leans(analyser, question)
 	lines := strings.Split(context, "\n")
 	from := len(lines) - 1
 	for from > 0 { // back to a question that can be understood alone
-		if refers, short := leans(analyser, lines[from]); !refers && !short {
+		if refers, _, short := leans(analyser, lines[from]); !refers && !short {
 			break
 		}
 		from--
 	}
-	together := asked{withWords(analyser, question, lines[from:]), strings.Join(lines[from:], "\n")}
+	words := carriedFrom(analyser, question, lines[from:])
+	together := asked{text: question + words, before: strings.Join(lines[from:], "\n")}
+	switch {
+	case continues:
+		together.carried = search.Carried{Words: words, Weight: afterAnd, Meaning: question + " " + lines[len(lines)-1]}
+	case refers:
+		together.carried = search.Carried{Words: words, Weight: afterPronoun}
+	}
 	switch {
 	case refers:
 		return []asked{together, alone}
@@ -144,10 +160,11 @@ func leansUnspaced(question string) (refers, short, ok bool) {
 	return pattern.MatchString(question), letters <= shortLetters && asks, true
 }
 
-// leans reports whether a question refers to an earlier one, and whether it is short: then it may refer to one.
-func leans(analyser text.Analyser, question string) (refers, short bool) {
+// leans reports whether a question refers to an earlier one, whether it does so only by beginning with a word such as "and", and
+// whether it is short: then it may refer to one.
+func leans(analyser text.Analyser, question string) (refers, continues, short bool) {
 	if refers, short, ok := leansUnspaced(question); ok {
-		return refers, short
+		return refers, false, short
 	}
 	distinct := map[string]bool{}
 	for _, term := range analyser.AppendTerms(nil, question) {
@@ -157,7 +174,7 @@ func leans(analyser text.Analyser, question string) (refers, short bool) {
 	}
 	words := strings.FieldsFunc(question, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	if len(distinct) > leanTerms || len(words) == 0 {
-		return false, false
+		return false, false, false
 	}
 	language := analyser.Language.Code()
 	for i, w := range words {
@@ -166,11 +183,12 @@ func leans(analyser text.Analyser, question string) (refers, short bool) {
 		}
 	}
 	for _, at := range []referring{references["en"], references[language]} {
-		refers = refers || slices.Contains(at.first, words[0]) || slices.Contains(at.last, words[len(words)-1]) ||
+		continues = continues || slices.Contains(at.first, words[0])
+		refers = refers || slices.Contains(at.last, words[len(words)-1]) ||
 			slices.ContainsFunc(words, func(w string) bool { return slices.Contains(at.anywhere, w) })
 	}
 	short = len(distinct) <= 2 && strings.HasSuffix(strings.TrimSpace(question), "?")
-	return refers, short
+	return refers || continues, continues && !refers, short
 }
 
 // referring are words that refer to what was said before: anywhere in a question, as its first word, and as its last word.
@@ -209,13 +227,14 @@ var references = map[string]referring{
 	},
 }
 
-// withWords returns the question with the words of lines that it does not repeat, those of the last line first.
-func withWords(analyser text.Analyser, question string, lines []string) string {
+// carriedFrom returns the words of lines that the question does not repeat, each after a space, those of the last line first.
+func carriedFrom(analyser text.Analyser, question string, lines []string) string {
 	seen := map[string]bool{}
 	for _, term := range analyser.AppendTerms(nil, question) {
 		seen[term] = true
 	}
-	out := []string{question}
+	var out strings.Builder
+	words := 0
 	for _, line := range slices.Backward(lines) {
 		for _, word := range strings.Fields(line) {
 			added := false
@@ -224,10 +243,11 @@ func withWords(analyser text.Analyser, question string, lines []string) string {
 					seen[term], added = true, true
 				}
 			}
-			if added && len(out) <= carriedWords {
-				out = append(out, strings.Trim(word, "?!.,;:"))
+			if added && words < carriedWords {
+				words++
+				out.WriteString(" " + strings.Trim(word, "?!.,;:"))
 			}
 		}
 	}
-	return strings.Join(out, " ")
+	return out.String()
 }

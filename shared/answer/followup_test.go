@@ -95,6 +95,61 @@ func TestAFollowUpIsUnderstoodWithTheQuestionBeforeIt(t *testing.T) {
 	}
 }
 
+// TestAFollowUpAboutAnotherThingIsNotAnsweredAgain: its own words count more than those it takes over.
+func TestAFollowUpAboutAnotherThingIsNotAnsweredAgain(t *testing.T) {
+	t.Parallel()
+	find := searchIn(t, `# Limits
+
+## Questions
+
+A team may ask 500 questions a day.
+
+## Collections
+
+A team may have 50 collections.
+
+## Travel
+
+Employees file the form for travel expenses within 30 days of the return. The manager approves the form.
+
+## Meals
+
+The daily allowance is 28 euros.
+
+## Urlaub
+
+Alle Angestellten haben 30 Tage Urlaub im Jahr.
+
+## Homeoffice
+
+Bis zu drei Tage in der Woche sind im Homeoffice möglich.
+`)
+	const questions, travel = "How many questions may a team ask per day?", "How do employees file travel expenses?"
+	for _, c := range []struct{ before, question, want string }{
+		{questions, "And how many collections?", "50 collections"},
+		{questions, "But how many collections?", "50 collections"},
+		{travel, "And meals?", "28 euros"},
+		{"Wie viele Tage Urlaub haben alle Angestellten im Jahr?", "Und wie viele im Homeoffice?", "drei Tage"},
+		{questions, "And how many minutes?", "500 questions"}, // no document has its own word
+		{travel, "Who approves it?", "The manager approves the form."},
+	} {
+		t.Run(c.question, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			w, _ := h.worker()
+			w.Search = find
+			id := uuid.NewString()
+			if _, err := h.Ask(t.Context(), acme, ada, answer.Question{ID: id, Text: c.question, Context: []string{c.before}}); err != nil {
+				t.Fatal(err)
+			}
+			h.deliver(w, 1)
+			if got := h.answerOf(id).Markdown; !strings.Contains(got, c.want) {
+				t.Errorf("want %q:\n%s", c.want, got)
+			}
+		})
+	}
+}
+
 // TestOnlyAFollowUpTakesOverWords checks what is searched for after other questions: a question that can be understood alone is not
 // mixed with them, and one that cannot gets the words of the last that can.
 func TestOnlyAFollowUpTakesOverWords(t *testing.T) {

@@ -149,7 +149,7 @@ func (w *Worker) find(ctx context.Context, a Answer, q search.Query) (quoted sea
 // returns the result for the question alone.
 func (w *Worker) search(ctx context.Context, teamID string, q search.Query, texts []asked) (of asked, found search.Result, err error) {
 	for _, next := range texts {
-		q.Text = next.text
+		q.Text, q.Carried = next.text, next.carried
 		result, err := w.Search(ctx, teamID, q)
 		if err != nil || result.Found() {
 			return next, result, err

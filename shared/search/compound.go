@@ -72,14 +72,19 @@ func (r *ranking) addCompounds(all []*compound) {
 		if c.df == 0 {
 			continue
 		}
-		most := 0.0
-		for _, place := range c.parts {
-			most += r.terms[place].idf
-		}
-		c.idf = min(c.idf, most)
+		c.idf = min(c.idf, r.idfOf(c.parts))
 		r.compounds = append(r.compounds, c)
 		r.compoundOf[c.text] = c
 	}
+}
+
+// idfOf returns the sum of the idf of terms.
+func (r *ranking) idfOf(places []int) float64 {
+	sum := 0.0
+	for _, place := range places {
+		sum += r.terms[place].idf
+	}
+	return sum
 }
 
 // doubleCount returns what to subtract from a passage's score because a compound and

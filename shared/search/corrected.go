@@ -11,8 +11,8 @@ func (s *searchRun) correctMeaning() {
 	if s.near == nil {
 		return
 	}
-	corrected := correctedText(s.rankings, s.query.Text)
-	if corrected == s.query.Text {
+	corrected := correctedText(s.rankings, s.query.meaning())
+	if corrected == s.query.meaning() {
 		return
 	}
 	if v := s.index.embedQuestion(s.ctx, corrected)(); v != nil && len(v.Values) == len(s.near.question.Values) {

@@ -37,7 +37,7 @@ const (
 // finds nothing, and Result.HasTerms is false.
 func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
 	ctx = withRepairs(ctx)
-	question := ix.embedQuestion(ctx, q.Text)
+	question := ix.embedQuestion(ctx, q.meaning())
 	records, segments, defaults, err := ix.openFor(ctx, teamID, q)
 	if err != nil {
 		return Result{}, err

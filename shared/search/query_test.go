@@ -151,6 +151,30 @@ func TestSpacesAndProfiles(t *testing.T) {
 	}
 }
 
+func TestCarriedWordsCountLess(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	publish(t, x, lib, doc("wiki", "first", "The zebra has black stripes.", 1), doc("wiki", "second", "The okapi lives in the forest.", 1))
+	for name, c := range map[string]struct {
+		text, carried string
+		weight        float64
+		want          string
+	}{
+		"in full":                       {"forest zebra black stripes", " zebra black stripes", 1, "first"},
+		"less":                          {"forest zebra black stripes", " zebra black stripes", 0.2, "second"},
+		"less, and misspelt":            {"forst zebra black stripes", " zebra black stripes", 0.2, "second"},
+		"in the question, too":          {"zebra black stripes forest zebra", " forest zebra", 0.2, "first"},
+		"if nothing else is known":      {"moon zebra black stripes", " zebra black stripes", 0.2, "first"},
+		"if nothing else is a term":     {"why? zebra black stripes", " zebra black stripes", 0.2, "first"},
+		"nothing is carried, of weight": {"forest zebra black stripes", "", 0.2, "first"},
+	} {
+		titles, _ := ask(t, x, search.Query{Text: c.text, Carried: search.Carried{Words: c.carried, Weight: c.weight}})
+		if len(titles) == 0 || titles[0] != c.want {
+			t.Errorf("%s: %q, want %s first", name, titles, c.want)
+		}
+	}
+}
+
 func TestInstructionOnlyReorders(t *testing.T) {
 	t.Parallel()
 	x, lib, _ := newIndex(t)

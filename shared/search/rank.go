@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
@@ -42,19 +43,20 @@ type ranking struct {
 
 // questionTerm is one distinct term of a question.
 type questionTerm struct {
-	text   string
-	place  int // in the ranking's terms
-	count  int // in the question
-	df     int // passages that contain it
-	idf    float64
-	weight float64        // of one occurrence: 1, or less for a corrected spelling
-	maxIDF float64        // idf of the spelling in the question, which maxScore uses
-	name   bool           // written as a name in the question
-	lists  []segment.List // by segment
+	text    string
+	place   int // in the ranking's terms
+	count   int // in the question
+	df      int // passages that contain it
+	idf     float64
+	weight  float64        // of one occurrence: 1, or less for a corrected spelling
+	maxIDF  float64        // idf of the spelling in the question, which maxScore uses
+	name    bool           // written as a name in the question
+	carried bool           // from a question before it only
+	lists   []segment.List // by segment
 }
 
-// newRanking analyses a question and looks its terms up.
-func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, question string) (*ranking, error) {
+// newRanking analyses a question, the end of which is carried, and looks its terms up.
+func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, question string, carried Carried) (*ranking, error) {
 	r := &ranking{profile: p, segments: segments}
 	var lengths uint64
 	for _, s := range segments {
@@ -68,7 +70,7 @@ func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, qu
 	looked := map[string][]segment.List{}
 	for _, l := range text.LanguagesOf(question) {
 		t := &ranking{profile: p, language: l, segments: segments, passages: r.passages, average: r.average, looked: looked}
-		if err := t.ask(question); err != nil {
+		if err := t.ask(question, carried.Words); err != nil {
 			return nil, err
 		}
 		if known := t.knownShare(); known > best {
@@ -81,6 +83,7 @@ func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, qu
 	if err := r.respell(ctx); err != nil {
 		return nil, err
 	}
+	r.weaken(carried.Weight)
 	for _, t := range r.terms {
 		r.maxScore += (p.k1 + 1) * max(t.idf, t.maxIDF)
 	}
@@ -100,8 +103,12 @@ func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, qu
 	return r, nil
 }
 
-// ask analyses the question in one language and looks its terms up.
-func (r *ranking) ask(question string) error {
+// ask analyses the question, which ends with carried, in one language and looks its terms up.
+func (r *ranking) ask(question, carried string) error {
+	var own []string
+	if carried != "" {
+		own = r.profile.in(r.language).AppendTerms(nil, strings.TrimSuffix(question, carried))
+	}
 	r.byText, r.compoundOf = map[string]*questionTerm{}, map[string]*compound{}
 	for _, text := range r.profile.in(r.language).AppendTerms(nil, question) {
 		if text == "" {
@@ -112,7 +119,7 @@ func (r *ranking) ask(question string) error {
 			if len(r.terms) == maxQuestionTerms {
 				continue
 			}
-			t = &questionTerm{text: text, place: len(r.terms), weight: 1}
+			t = &questionTerm{text: text, place: len(r.terms), weight: 1, carried: carried != "" && !slices.Contains(own, text)}
 			r.byText[text] = t
 			r.terms = append(r.terms, t)
 		}
@@ -137,6 +144,21 @@ func (r *ranking) ask(question string) error {
 	}
 	r.addCompounds(compounds)
 	return nil
+}
+
+// weaken lets the carried terms count less, unless no passage contains any other term.
+func (r *ranking) weaken(weight float64) {
+	if !slices.ContainsFunc(r.terms, func(t *questionTerm) bool { return !t.carried && t.df > 0 }) {
+		return
+	}
+	for _, t := range r.terms {
+		if t.carried {
+			t.idf, t.maxIDF = weight*t.idf, weight*t.maxIDF
+		}
+	}
+	for _, c := range r.compounds {
+		c.idf = min(c.idf, r.idfOf(c.parts))
+	}
 }
 
 // scored returns the terms that passages are scored by: those of the question and its

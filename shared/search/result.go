@@ -1,6 +1,8 @@
 package search
 
 import (
+	"cmp"
+
 	"github.com/google/uuid"
 
 	"docent/shared/access"
@@ -11,6 +13,7 @@ import (
 // Query is a question to the index.
 type Query struct {
 	Text        string
+	Carried     Carried
 	Reader      access.Reader // the person or key that asks; the zero Reader finds nothing
 	Instruction string        // affects the order only, not what is found
 	Sources     []string      // nil: every live source; otherwise these, if they are live
@@ -26,6 +29,16 @@ type Query struct {
 	// Choose decides about each document of the best passages, one after the other: those of
 	// about 200 passages, fewer if their bodies are long, or more with Widen. nil includes all.
 	Choose func(Text) Choice
+}
+
+// meaning returns the text whose vector is compared.
+func (q Query) meaning() string { return cmp.Or(q.Carried.Meaning, q.Text) }
+
+// Carried is what a question takes over from those before it. The zero Carried is nothing.
+type Carried struct {
+	Words   string  // the end of Query.Text
+	Weight  float64 // of a word there, up to 1, if some passage contains a word of the question itself; else they count in full
+	Meaning string  // whose vector is compared instead of that of Query.Text; empty: none
 }
 
 // Choice says what to do with a document that was found.

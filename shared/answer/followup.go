@@ -187,6 +187,7 @@ func leans(analyser text.Analyser, question string) (refers, continues, short bo
 		refers = refers || slices.Contains(at.last, words[len(words)-1]) ||
 			slices.ContainsFunc(words, func(w string) bool { return slices.Contains(at.anywhere, w) })
 	}
+	refers = refers || !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(askMore, w) })
 	short = len(distinct) <= 2 && strings.HasSuffix(strings.TrimSpace(question), "?")
 	return refers || continues, continues && !refers, short
 }
@@ -194,16 +195,20 @@ func leans(analyser text.Analyser, question string) (refers, continues, short bo
 // referring are words that refer to what was said before: anywhere in a question, as its first word, and as its last word.
 type referring struct{ anywhere, first, last []string }
 
+// askMore are words of questions such as "Give me another example, please.", which name nothing without the question before.
+var askMore = strings.Fields("a an and another any can could detail details example examples explain for further give in me more of please" +
+	" some sample show tell that the you beispiel beispiele bitte dafür ein gib mir nenne noch und weiteres zeig donne et exemple moi montre un dame ejemplo otro y")
+
 // references are the referring words of languages. Those of English count in all, because a conversation may change its
 // language. Words that as often do not refer, such as "es" in "Gibt es" and "ce" in "Est-ce que", are left out.
 var references = map[string]referring{
 	"en": {
 		strings.Fields("it its it's they them their he him his she her this these those ones else instead again"),
-		strings.Fields("and but or so then also why"), strings.Fields("that"),
+		strings.Fields("and but or so then also why"), strings.Fields("that one other others"),
 	},
 	"de": {
 		strings.Fields("er ihn ihm ihnen sie dabei dadurch dafür dagegen damit danach daran darauf daraus darin darüber davon dazu diese diesem diesen dieser dieses stattdessen"),
-		strings.Fields("und aber oder dann auch"), strings.Fields("das es die den dem"),
+		strings.Fields("und aber oder dann auch"), strings.Fields("das es die den dem andere anderen"),
 	},
 	"es": {
 		strings.Fields("él ella ello ellos ellas ese esa eso esos esas este esto estos estas su sus"),

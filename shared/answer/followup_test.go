@@ -112,6 +112,10 @@ A team may have 50 collections.
 
 Employees file the form for travel expenses within 30 days of the return. The manager approves the form.
 
+## Samples
+
+Each of the pages has an example. One page has none.
+
 ## Meals
 
 The daily allowance is 28 euros.
@@ -131,6 +135,8 @@ Bis zu drei Tage in der Woche sind im Homeoffice möglich.
 		{travel, "And meals?", "28 euros"},
 		{"Wie viele Tage Urlaub haben alle Angestellten im Jahr?", "Und wie viele im Homeoffice?", "drei Tage"},
 		{questions, "And how many minutes?", "500 questions"}, // no document has its own word
+		{travel, "And the other one?", "The manager approves the form."},
+		{travel, "Give me an example", "The manager approves the form."},
 		{travel, "Who approves it?", "The manager approves the form."},
 	} {
 		t.Run(c.question, func(t *testing.T) {
@@ -227,6 +233,14 @@ func TestAFollowUpIsUnderstoodInOtherLanguages(t *testing.T) {
 		before, question string
 		refers           bool
 	}{
+		{german, "Give me an example.", true},
+		{german, "Another example, please?", true},
+		{german, "Can you explain that in more detail?", true},
+		{german, "Show me an example of a form.", false},
+		{known, "How do I create one?", true},
+		{german, "Gib mir ein Beispiel.", true},
+		{french, "Donne-moi un exemple", true},
+		{spanish, "Dame otro ejemplo", true},
 		{german, "Und wie lange dauert das?", true},
 		{german, "Wie lange dauert das?", true},
 		{german, "Wer genehmigt sie?", true},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"docent/shared/search/segment"
@@ -11,30 +12,71 @@ import (
 
 // misspelt is a term that is compared with dictionaries.
 type misspelt struct {
-	prefix  string
-	term    []rune
-	bytes   int // of term
-	letters uint64
-	limit   int // slips allowed
-	near    map[string]*nearTerm
-	read    int // terms that begin like it
-	similar int // of these, those that were compared
-	other   []rune
-	rows    [3][]int
+	prefixes []string // of the terms that are compared, in order; none begins with another
+	term     []rune
+	bytes    int // of term
+	letters  uint64
+	limit    int // slips allowed
+	near     map[string]*nearTerm
+	read     int // terms that begin like it
+	similar  int // of these, those that were compared
+	other    []rune
+	rows     [3][]int
 }
 
 func newMisspelt(term string) *misspelt {
-	m := &misspelt{prefix: term[:respellPrefix], term: []rune(term), bytes: len(term), letters: letters([]byte(term)), limit: 1, near: map[string]*nearTerm{}}
+	m := &misspelt{prefixes: prefixesNear(term), term: []rune(term), bytes: len(term), letters: letters([]byte(term)), limit: 1, near: map[string]*nearTerm{}}
 	if len(m.term) >= respellTwice {
 		m.limit = 2
 	}
 	return m
 }
 
+// prefixesNear returns how the terms begin that are compared with a misspelt one: as it does, or with a slip in the second
+// letter, if that is a letter of ASCII. They are in order, and none begins with another.
+func prefixesNear(term string) []string {
+	prefixes := []string{term[:respellPrefix]}
+	if len(term) >= respellSecond && !strings.ContainsFunc(term[:respellSecond], notASCIILetter) {
+		first, second, third, fourth := term[:1], term[1:2], term[2:3], term[3:4]
+		prefixes = append(prefixes, first+third+fourth, first+third+second+fourth)
+		for c := 'a'; c <= 'z'; c++ {
+			prefixes = append(prefixes, first+string(c)+second+third, first+string(c)+third+fourth)
+		}
+	}
+	slices.Sort(prefixes)
+	distinct := prefixes[:1]
+	for _, p := range prefixes[1:] {
+		if !strings.HasPrefix(p, distinct[len(distinct)-1]) {
+			distinct = append(distinct, p)
+		}
+	}
+	return distinct
+}
+
+func notASCIILetter(c rune) bool { return c < 'a' || c > 'z' }
+
+// eachTerm calls f for the terms of s that are compared, until f returns false.
+func (m *misspelt) eachTerm(s *segment.Segment, f func(term []byte, l segment.List) bool) error {
+	if err := s.FetchTerms(m.prefixes); err != nil {
+		return err
+	}
+	more := true
+	for _, p := range m.prefixes {
+		err := s.EachTerm(p, func(t []byte, l segment.List) bool {
+			more = f(t, l)
+			return more
+		})
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
 // compare compares m with the terms of s, the segment at a place of a ranking. It returns false once there are too many.
 func (m *misspelt) compare(_ context.Context, place int, s *segment.Segment) (bool, error) {
 	within := true
-	err := s.EachTerm(m.prefix, func(t []byte, l segment.List) bool {
+	err := m.eachTerm(s, func(t []byte, l segment.List) bool {
 		within = m.add(t, place, s, l)
 		return within
 	})
@@ -52,7 +94,7 @@ func (m *misspelt) compareFindable(ctx context.Context, place int, s *segment.Se
 		within, err = m.addFindable(ctx, &round, place, s)
 		return within
 	}
-	failed := s.EachTerm(m.prefix, func(t []byte, l segment.List) bool {
+	failed := m.eachTerm(s, func(t []byte, l segment.List) bool {
 		round.add(t, l)
 		return len(round.lists) < askedAtOnce || flush()
 	})

@@ -18,7 +18,8 @@ const (
 	respellFrom   = 4    // minimum characters of a term
 	respellTwice  = 8    // terms of at least this many characters may have two slips, others one
 	respellWeight = 0.75 // weight of a corrected term
-	respellPrefix = 2    // bytes that must match
+	respellPrefix = 2    // bytes that must match, but for a slip in the second letter
+	respellSecond = 5    // minimum letters of a term whose second one may be a slip
 	nearAtOnce    = 4    // near terms whose passages are counted in one round
 	askedAtOnce   = 1024 // terms of a restricted view that are looked for in its passages in one round
 )
@@ -27,7 +28,7 @@ const (
 // passages of code and documentation at most 86,000 terms begin with the same two letters, and 2,700 of these are similar
 // to one term.
 const (
-	respellRead    = 200_000 // terms of the dictionaries that begin like it
+	respellRead    = 200_000 // terms of the dictionaries that begin like it, see prefixesNear
 	respellSimilar = 5000    // of these, terms of a similar length with similar letters, which are compared with it
 )
 

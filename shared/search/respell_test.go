@@ -25,7 +25,12 @@ func TestMisspeltWordsAreFound(t *testing.T) {
 		{"a letter too many", "clustter", []string{"a"}},
 		{"another letter", "zebta", []string{"a"}},
 		{"two letters swapped", "coutnry", []string{"b"}},
-		{"two slips in a long word", "guvernmint", nil}, // the first letters are taken to be right
+		{"slips in a word and in its ending", "guvernmint", nil}, // its stem is not near that of the word
+		{"the second letter left out", "cuntry", []string{"b"}},
+		{"a second letter too many", "clouster", []string{"a"}},
+		{"another second letter", "cauntry", []string{"b"}},
+		{"the second letter swapped with the third", "cuontry", []string{"b"}},
+		{"another first letter", "xebra", nil}, // it is taken to be right
 		{"two slips behind them", "govermant", []string{"b"}},
 		{"two slips in a short word", "zeeta", nil},
 		{"a word that some passage has is right", "parking", []string{"c"}},

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"unicode"
@@ -142,9 +143,12 @@ func (c *serveCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
+	signal.Ignore(syscall.SIGPIPE) // else a reader of the log that goes away ends the server
+	log := newLogFile(con.err)
+	defer log.Close()
 	settings := app.ServeConfig{
 		DataDir: c.Data, Addr: c.Addr, Program: os.Args[0], BaseURL: c.BaseURL, Demo: c.Demo, Alone: true, Out: con.out,
-		Log: slog.New(slog.NewJSONHandler(con.err, nil)),
+		Log: slog.New(slog.NewJSONHandler(log, nil)),
 		Parts: app.Parts{Model: model, Fetch: web.Fetcher(), Tools: agents.Tools, Connect: connectors.Public, Extract: files.Reader(), Probe: probe.Public(), Post: hooks.Public(), PostLocal: hooks.Local(), ParseSAML: saml.Parse, FetchSAML: saml.Fetcher(), Clients: clients.Reader(), SignOn: identity.Providers(),
 			Embedder: embedder, WordsAlone: wordsAlone, TeamRate: c.TeamRate, Pages: dashboard.Pages(true, "")},
 	}

@@ -3,6 +3,7 @@
 package main_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"docent/testkit/serving"
 )
 
 // stopWithin is after how long docent serve counts as hanging. It drains within 10 seconds, unless other processes take the processors.
@@ -146,6 +149,43 @@ func TestAClosedTerminalEndsTheServerAsATermination(t *testing.T) {
 		}
 	}
 	c.terminate()
+}
+
+// TestServeNeedsNoReaderOfItsLog has the reader of the log stop or go away. Requests go on, and the server ends well.
+func TestServeNeedsNoReaderOfItsLog(t *testing.T) {
+	t.Parallel()
+	for name, goesAway := range map[string]bool{"stops": false, "goes away": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCrash(t)
+			reader, writer, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = reader.Close() }() // closed twice, if it goes away
+			server, err := serving.Start(t.Context(), serving.Options{Program: c.binary, Data: c.data(), Log: writer})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.server, c.ended, c.address = server.Command, sync.OnceValue(server.Command.Wait), server.Address()
+			t.Cleanup(func() {
+				_ = server.Command.Process.Kill()
+				_ = c.ended()
+			})
+			_ = writer.Close() // the server has its own
+			if goesAway {
+				_ = reader.Close()
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), stopWithin)
+			defer cancel()
+			for range 600 { // a pipe has room for the lines of fewer
+				if status, body, err := c.send(ctx, "GET", "/collections", nil); err != nil || status != 200 {
+					t.Fatalf("%d %s, %v", status, body, err)
+				}
+			}
+			c.terminate()
+		})
+	}
 }
 
 // TestSecondServerIsRefused starts docent serve on the data of another one.

@@ -19,6 +19,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"docent/shared/table"
@@ -188,12 +189,13 @@ func inspect(path string) error {
 }
 
 // openError returns what err of the file means. A file that this call has created has nothing in it that could be damaged, and a system
-// that does not open, read or write a file, such as on a disk that is full or read-only, says nothing of what is in it.
+// that does not open, read, write or map a file, such as on a disk that is full or read-only, says nothing of what is in it.
 func openError(path string, created bool, err error) error {
 	if errors.Is(err, bbolterrors.ErrTimeout) {
 		return ErrInUse
 	}
 	var refused *fs.PathError
+	var unmapped syscall.Errno // such as for want of address space; errors of other calls are a PathError
 	info, statErr := os.Stat(path)
 	switch {
 	case created || table.IsFull(err) || statErr != nil:
@@ -204,6 +206,8 @@ func openError(path string, created bool, err error) error {
 		return err
 	case info.Size() == 0:
 		return fmt.Errorf("%w: it is empty; remove it if nothing was stored in it yet", ErrDamaged)
+	case errors.As(err, &unmapped):
+		return fmt.Errorf("map it into memory: %w", err)
 	default:
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}

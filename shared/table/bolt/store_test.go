@@ -140,6 +140,19 @@ func TestADiskThatRefusesIsNoDamage(t *testing.T) {
 	}
 }
 
+func TestAFileThatCannotBeMappedIsNotDamaged(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "docent.db")
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, refused := range []error{syscall.ENOMEM, syscall.ENODEV} { // too little address space; a file system without mapping
+		if err := bolt.OpenError(path, false, refused); errors.Is(err, bolt.ErrDamaged) || !errors.Is(err, refused) {
+			t.Errorf("%v: %v", refused, err)
+		}
+	}
+}
+
 func TestReopenKeepsEverythingAndAddsTables(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "docent.db")

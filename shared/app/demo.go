@@ -43,8 +43,8 @@ func (l *Local) greet(ctx context.Context, c ServeConfig) error {
 	unfinished := filepath.Join(l.folder, demoFile)
 	_, lacks := os.Lstat(unfinished)
 	if !c.Demo || len(teams) > 1 || len(teams) == 1 && (lacks != nil || teams[0].Name != demoName) {
-		_, err := fmt.Fprintf(c.Out, "Docent is ready at %s (data in %s).\n%s", c.BaseURL, c.DataDir, l.signInText(ctx, c, teams))
-		return err
+		c.tell(ctx, fmt.Sprintf("Docent is ready at %s (data in %s).\n%s", c.BaseURL, c.DataDir, l.signInText(ctx, c, teams)))
+		return nil
 	}
 	// Made whole also if ctx ends: the next start would find a team whose keys nobody was shown.
 	stopped := ctx.Done()

@@ -3,6 +3,8 @@ package app
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -115,5 +117,24 @@ func (l *Local) isDemo(t *testing.T, greeting string) {
 		if n := strings.Count(w.Body.String(), `"uri":`); err != nil || w.Code != 200 || n != want {
 			t.Errorf("%s: %d, %d documents, want %d", kind, w.Code, n, want)
 		}
+	}
+}
+
+// TestOnlyTheDemoNeedsAReaderOfItsGreeting: its keys are shown once. Any other start goes on if nobody reads where the API is.
+func TestOnlyTheDemoNeedsAReaderOfItsGreeting(t *testing.T) {
+	t.Parallel()
+	l := openHere(t, t.TempDir())
+	reader, gone := io.Pipe()
+	_ = reader.Close()
+	c := ServeConfig{Out: gone, BaseURL: usualBase, Log: slog.New(slog.DiscardHandler)}
+	if err := l.greet(t.Context(), c); err != nil {
+		t.Errorf("without a demo: %v", err)
+	}
+	c.Demo = true
+	if err := l.greet(t.Context(), c); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("with a demo: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -22,6 +22,13 @@ type ServeConfig struct {
 	Log     *slog.Logger // one line per request and batch
 }
 
+// tell prints where the API is. The server goes on without a reader, such as a pipe whose other end is closed.
+func (c ServeConfig) tell(ctx context.Context, text string) {
+	if _, err := io.WriteString(c.Out, text); err != nil {
+		c.Log.WarnContext(ctx, "where the API is was not printed", "err", err)
+	}
+}
+
 // Bounds of the server. A document of 10 MB may arrive over a slow line, and a reply may
 // wait for an answer.
 const (

@@ -29,8 +29,8 @@ func ServeAWS(ctx context.Context, c ServeConfig, installation Config, where str
 			if _, err := p.teams.IDs(ctx, "", 1); err != nil {
 				return fmt.Errorf("read the data of %s: %w", where, err)
 			}
-			_, err := fmt.Fprintf(c.Out, "Docent is ready at %s (data in %s).\n", c.BaseURL, where)
-			return err
+			c.tell(ctx, fmt.Sprintf("Docent is ready at %s (data in %s).\n", c.BaseURL, where))
+			return nil
 		},
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 // misspelt is a term that is compared with dictionaries.
 type misspelt struct {
+	begin    string
 	prefixes []string // of the terms that are compared, in order; none begins with another
 	term     []rune
 	bytes    int // of term
@@ -25,7 +26,7 @@ type misspelt struct {
 }
 
 func newMisspelt(term string) *misspelt {
-	m := &misspelt{prefixes: prefixesNear(term), term: []rune(term), bytes: len(term), letters: letters([]byte(term)), limit: 1, near: map[string]*nearTerm{}}
+	m := &misspelt{begin: term[:respellPrefix], prefixes: prefixesNear(term), term: []rune(term), bytes: len(term), letters: letters([]byte(term)), limit: 1, near: map[string]*nearTerm{}}
 	if len(m.term) >= respellTwice {
 		m.limit = 2
 	}
@@ -157,7 +158,10 @@ func (m *misspelt) add(term []byte, place int, s *segment.Segment, l segment.Lis
 		if slips > m.limit {
 			return true
 		}
-		n = &nearTerm{text: string(term), slips: slips}
+		n = &nearTerm{text: string(term), far: 2 * slips}
+		if !strings.HasPrefix(n.text, m.begin) {
+			n.far++
+		}
 		m.near[n.text] = n
 	}
 	n.most += l.DF

@@ -70,26 +70,26 @@ func respellable(term string) bool {
 	return utf8.RuneCountInString(term) >= respellFrom && !text.Unspaced(first) && !strings.ContainsAny(term, "0123456789._'")
 }
 
-// nearest returns the term of the dictionaries with the fewest slips from term; of several, the
-// one in most passages. It returns "" if none is near enough, or if there are too many to compare.
+// nearest returns the term of the dictionaries with the fewest slips from term; of several, one that begins
+// like it, and the one in most passages. It returns "" if none is near enough, or if there are too many to compare.
 func (r *ranking) nearest(ctx context.Context, term string) (string, error) {
 	near, ok, err := r.near(ctx, term)
 	if err != nil || !ok {
 		return "", err
 	}
 	order := slices.SortedFunc(maps.Values(near), func(a, b *nearTerm) int {
-		return cmp.Or(cmp.Compare(a.slips, b.slips), cmp.Compare(b.most, a.most))
+		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(b.most, a.most))
 	})
 	best := &nearTerm{}
 	for some := range slices.Chunk(order, nearAtOnce) {
-		if best.df > 0 && (best.slips < some[0].slips || best.df > some[0].most) {
+		if best.df > 0 && (best.far < some[0].far || best.df > some[0].most) {
 			break // no term that follows can be nearer or in more passages
 		}
 		if err := r.countNear(some); err != nil {
 			return "", err
 		}
 		for _, n := range some {
-			if n.df > 0 && (best.df == 0 || n.slips == best.slips && (n.df > best.df || n.df == best.df && n.text < best.text)) {
+			if n.df > 0 && (best.df == 0 || n.far == best.far && (n.df > best.df || n.df == best.df && n.text < best.text)) {
 				best = n
 			}
 		}
@@ -129,7 +129,7 @@ func (r *ranking) compare(ctx context.Context, m *misspelt, compare func(context
 // nearTerm is a term of the dictionaries that is near a misspelt one.
 type nearTerm struct {
 	text  string
-	slips int
+	far   int      // twice its slips; one more if it begins otherwise
 	most  int      // passages that contain it, at most
 	df    int      // those of them that the question may find
 	lists []listOf // in views of some passages, not counted in df yet

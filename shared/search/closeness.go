@@ -61,6 +61,12 @@ func (ix *Index) embedQuestion(ctx context.Context, question string) func() *seg
 	}
 }
 
+// knows reports whether the model has word in a list of its own, as a model in the process has.
+func (ix *Index) knows(word string) bool {
+	model, ok := ix.Embedder.(interface{ Knows(word string) bool })
+	return ok && model.Knows(word)
+}
+
 // nearness returns the comparison of a question with segments of vectors, or nil if there is
 // nothing to compare.
 func (o opened) nearness(question *segment.Vector) *nearness {

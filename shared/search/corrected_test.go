@@ -88,3 +88,33 @@ func TestAModelThatFailsAtTheCorrectedQuestion(t *testing.T) {
 		t.Errorf("%d faults were reported", faults)
 	}
 }
+
+// worded is a model that has a list of words.
+type worded struct {
+	*topics
+	words []string
+}
+
+func (w worded) Knows(word string) bool { return slices.Contains(w.words, word) }
+
+// TestAWordThatTheModelKnowsIsNotMisspelt: party is not part written wrong, although no document has it.
+func TestAWordThatTheModelKnowsIsNotMisspelt(t *testing.T) {
+	t.Parallel()
+	x, lib, model := newMeaningIndex(t)
+	publish(t, x, lib, doc("wiki", "Quoting", "Nothing is summarized: each part is shown whole, with its emphasis.", 1))
+	for _, c := range []struct {
+		question string
+		words    []string
+		want     []string
+	}{
+		{"Summer party?", nil, []string{"Quoting"}},
+		{"Summer party?", []string{"summer", "party"}, nil},
+		{"Summer party?", []string{"party"}, []string{"Quoting"}},
+		{"emphassis", []string{"summer", "party"}, []string{"Quoting"}},
+	} {
+		x.Embedder = worded{model, c.words}
+		if titles, _ := ask(t, x, search.Query{Text: c.question}); !slices.Equal(titles, c.want) {
+			t.Errorf("%q, of which the model knows %q: %q, want %q", c.question, c.words, titles, c.want)
+		}
+	}
+}

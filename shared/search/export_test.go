@@ -9,6 +9,9 @@ import (
 	"docent/shared/search/text"
 )
 
+// noWords is the list of words of a model that has none.
+func noWords(string) bool { return false }
+
 func buildPostings(p *profile, docs []Document) (segment.File, error) {
 	return buildWith(context.Background(), newBuilder(p), docs)
 }
@@ -41,7 +44,7 @@ func RankAll(space Space, docs []Document, questions []string, depth, near int) 
 	}
 	var all [][]Ranked
 	for _, q := range questions {
-		r, err := newRanking(context.Background(), p, []*segment.Segment{s}, q, Carried{})
+		r, err := newRanking(context.Background(), p, []*segment.Segment{s}, q, Carried{}, noWords)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -81,7 +84,7 @@ func QuoteAll(body, question string) []string {
 	if err != nil {
 		panic(err)
 	}
-	r, err := newRanking(context.Background(), p, []*segment.Segment{s}, question, Carried{})
+	r, err := newRanking(context.Background(), p, []*segment.Segment{s}, question, Carried{}, noWords)
 	if err != nil {
 		panic(err)
 	}
@@ -145,7 +148,7 @@ func Ranker(data []byte) (func(question string) error, error) {
 		return nil, err
 	}
 	return func(question string) error {
-		r, err := newRanking(context.Background(), profiles[s.Profile], []*segment.Segment{s}, question, Carried{})
+		r, err := newRanking(context.Background(), profiles[s.Profile], []*segment.Segment{s}, question, Carried{}, noWords)
 		if err != nil {
 			return err
 		}
@@ -160,7 +163,7 @@ func Compared(ctx context.Context, data []byte, question string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := newRanking(ctx, profiles[s.Profile], []*segment.Segment{s}, question, Carried{})
+	r, err := newRanking(ctx, profiles[s.Profile], []*segment.Segment{s}, question, Carried{}, noWords)
 	if err != nil {
 		return 0, err
 	}

@@ -52,7 +52,7 @@ func (q Ranking) Best(ctx context.Context, question string, n int) (best []Place
 	for i, s := range q.segments {
 		views[i] = s.View(ctx)
 	}
-	r, err := newRanking(ctx, profiles[views[0].Profile], views, question, Carried{})
+	r, err := newRanking(ctx, profiles[views[0].Profile], views, question, Carried{}, noWords)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -88,7 +88,7 @@ func (q Ranking) For(ctx context.Context, query Query) (Ranking, error) {
 
 // Plain ranks without pruning: every posting of every term is scored.
 func (q Ranking) Plain(question string, n int) ([]Place, error) {
-	r, err := newRanking(context.Background(), profiles[q.segments[0].Profile], q.segments, question, Carried{})
+	r, err := newRanking(context.Background(), profiles[q.segments[0].Profile], q.segments, question, Carried{}, noWords)
 	if err != nil {
 		return nil, err
 	}

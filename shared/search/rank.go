@@ -55,8 +55,8 @@ type questionTerm struct {
 	lists   []segment.List // by segment
 }
 
-// newRanking analyses a question, the end of which is carried, and looks its terms up.
-func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, question string, carried Carried) (*ranking, error) {
+// newRanking analyses a question, the end of which is carried, and looks its terms up. Words that knows reports are not misspelt.
+func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, question string, carried Carried, knows func(word string) bool) (*ranking, error) {
 	r := &ranking{profile: p, segments: segments}
 	var lengths uint64
 	for _, s := range segments {
@@ -80,7 +80,7 @@ func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, qu
 			break
 		}
 	}
-	if err := r.respell(ctx); err != nil {
+	if err := r.respell(ctx, question, knows); err != nil {
 		return nil, err
 	}
 	r.weaken(carried.Weight)

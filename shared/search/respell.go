@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"docent/shared/search/segment"
@@ -32,12 +33,19 @@ const (
 	respellSimilar = 5000    // of these, terms of a similar length with similar letters, which are compared with it
 )
 
-// respell replaces each term that no passage contains by the nearest term of the dictionaries.
-// The max score still uses the term of the question.
-func (r *ranking) respell(ctx context.Context) error {
+// respell replaces each term that no passage contains by the nearest term of the dictionaries, unless it is of a word of the
+// question that knows reports. The max score still uses the term of the question.
+func (r *ranking) respell(ctx context.Context, question string, knows func(word string) bool) error {
 	tried := 0
+	var right map[string]bool
 	for _, t := range r.terms {
 		if t.df > 0 || !respellable(t.text) {
+			continue
+		}
+		if right == nil {
+			right = r.right(question, knows)
+		}
+		if right[t.text] {
 			continue
 		}
 		if tried++; tried > respelled {
@@ -61,6 +69,24 @@ func (r *ranking) respell(ctx context.Context) error {
 		r.byText[near] = t
 	}
 	return nil
+}
+
+// right returns the terms of the words of the question that knows reports.
+func (r *ranking) right(question string, knows func(word string) bool) map[string]bool {
+	seen, terms := map[string]bool{}, map[string]bool{}
+	for word := range strings.FieldsFuncSeq(strings.ToLower(question), func(c rune) bool { return !unicode.IsLetter(c) }) {
+		if len(terms) == maxQuestionTerms {
+			break
+		}
+		if seen[word] || !knows(word) {
+			continue
+		}
+		seen[word] = true
+		for _, t := range r.profile.in(r.language).AppendTerms(nil, word) {
+			terms[t] = true
+		}
+	}
+	return terms
 }
 
 // respellable reports whether term is a word that is long enough, in letters of a

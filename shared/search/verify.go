@@ -96,7 +96,7 @@ func (s *searchRun) rank(records []record, segments []*segment.Segment) error {
 			s.known = s.known || hasTerms(p, s.query.Text)
 		}
 		for _, analysis := range slices.Sorted(maps.Keys(own)) {
-			r, err := newRanking(s.ctx, p, own[analysis], s.query.Text, s.query.Carried)
+			r, err := newRanking(s.ctx, p, own[analysis], s.query.Text, s.query.Carried, s.index.knows)
 			if err != nil {
 				return err
 			}
@@ -104,7 +104,7 @@ func (s *searchRun) rank(records []record, segments []*segment.Segment) error {
 			s.known = s.known || len(r.terms) > 0
 			s.rankings = append(s.rankings, r)
 			if s.query.Instruction != "" && len(r.terms) > 0 {
-				if s.instruction[r], err = newRanking(s.ctx, p, own[analysis], s.query.Instruction, Carried{}); err != nil {
+				if s.instruction[r], err = newRanking(s.ctx, p, own[analysis], s.query.Instruction, Carried{}, s.index.knows); err != nil {
 					return err
 				}
 			}

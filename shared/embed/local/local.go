@@ -77,6 +77,13 @@ func (e *Engine) Load() error {
 	return err
 }
 
+// Knows reports whether word, in lower case, is in the vocabulary of the model, which has the frequent English words. It reads
+// the model if need be; one that cannot be read knows no word.
+func (e *Engine) Knows(word string) bool {
+	l, err := e.load()
+	return err == nil && l.tokens.Knows(word)
+}
+
 func (e *Engine) load() (*loaded, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

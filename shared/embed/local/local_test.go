@@ -116,3 +116,16 @@ func TestLoadTriesAgain(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestWordsThatTheModelKnows(t *testing.T) {
+	t.Parallel()
+	e := New(weights.Folder(t), MiniLM)
+	for word, want := range map[string]bool{"party": true, "summer": true, "colection": false, "delteing": false, "Party": false, "": false} {
+		if e.Knows(word) != want {
+			t.Errorf("%q is known: %t", word, !want)
+		}
+	}
+	if New(t.TempDir(), MiniLM).Knows("party") {
+		t.Error("a model without files knows a word")
+	}
+}

@@ -130,5 +130,11 @@ func (t *Tokenizer) enter(vocab map[string]int32, prefix string) error {
 	return nil
 }
 
+// Knows reports whether word, in the case of the vocabulary, is one token.
+func (t *Tokenizer) Knows(word string) bool {
+	_, found := t.starts[word]
+	return found
+}
+
 // Size returns the number of tokens. Every id is below it.
 func (t *Tokenizer) Size() int { return t.size }

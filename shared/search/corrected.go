@@ -32,7 +32,7 @@ func correctedText(rankings []*ranking, question string) string {
 	}
 	var out strings.Builder
 	for len(question) > 0 {
-		end := strings.IndexFunc(question, func(c rune) bool { return !unicode.IsLetter(c) })
+		end := strings.IndexFunc(question, notLetter)
 		if end < 0 {
 			end = len(question)
 		}
@@ -47,6 +47,8 @@ func correctedText(rankings []*ranking, question string) string {
 	}
 	return out.String()
 }
+
+func notLetter(c rune) bool { return !unicode.IsLetter(c) }
 
 // correctedWord returns word, or what replaces it: of several corrections, the one in most passages.
 func correctedWord(rankings []*ranking, word string) string {

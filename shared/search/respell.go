@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"docent/shared/search/segment"
@@ -74,7 +73,7 @@ func (r *ranking) respell(ctx context.Context, question string, knows func(word 
 // right returns the terms of the words of the question that knows reports.
 func (r *ranking) right(question string, knows func(word string) bool) map[string]bool {
 	seen, terms := map[string]bool{}, map[string]bool{}
-	for word := range strings.FieldsFuncSeq(strings.ToLower(question), func(c rune) bool { return !unicode.IsLetter(c) }) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(question), notLetter) {
 		if len(terms) == maxQuestionTerms {
 			break
 		}

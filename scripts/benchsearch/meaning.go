@@ -43,7 +43,7 @@ func openModel(folder string) (embed.Engine, error) {
 
 // remembering is an engine that embeds a passage once: two rankings use its vector.
 type remembering struct {
-	embed.Engine
+	*local.Engine
 	mu       sync.Mutex
 	passages map[string]embed.Vector
 }

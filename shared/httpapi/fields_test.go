@@ -24,5 +24,5 @@ func TestEveryFieldIsShown(t *testing.T) {
 	}, "Paused")
 	fieldtest.Shows(t, keyOf, func(*team.APIKey) {}, "TeamID")
 	complete := func(a *answer.Answer) { a.State = answer.Complete }
-	fieldtest.Shows(t, answerOf, complete, "Model", "AskedAt", "TeamID", "UserID", "Sources", "Documents", "Restricted", "Context")
+	fieldtest.Shows(t, answerOf, complete, "Model", "AskedAt", "TeamID", "UserID", "Sources", "Documents", "Texts", "Restricted", "Context")
 }

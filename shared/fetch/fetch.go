@@ -391,13 +391,17 @@ func (f *Fetcher) check(u *url.URL) error {
 	if u.User != nil {
 		return &Error{Code: Unsupported, Detail: "A URL must not contain a user or password."}
 	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return &Error{Code: Unsupported, Detail: "The URL has no valid port."}
-		}
+	if !validPort(u.Port()) {
+		return &Error{Code: Unsupported, Detail: "The URL has no valid port."}
 	}
 	if !f.any && blockedHost(u.Hostname()) {
 		return blocked()
 	}
 	return nil
+}
+
+// validPort reports whether port is empty, or a number that TCP has.
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }

@@ -24,12 +24,16 @@ const (
 func CheckPost(address string, local bool) error {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || u.Host == "" || u.Opaque != "" || u.Fragment != "":
+	case err != nil || u.Host == "" || u.Opaque != "":
 		return errors.New("must be an https URL")
+	case u.Fragment != "":
+		return errors.New("must have no fragment")
 	case u.User != nil:
 		return errors.New("must not contain a user or password")
 	case !resolvable(u.Hostname()):
 		return errors.New("must have a host name of ASCII characters, such as hooks.example or xn--bcher-kva.example")
+	case !validPort(u.Port()):
+		return errors.New("must have a port from 1 to 65535, or none")
 	case local && loopback(u.Hostname()):
 	case u.Scheme != "https":
 		return errors.New("must be an https URL")

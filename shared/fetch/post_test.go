@@ -65,4 +65,12 @@ func TestAddressesThatArePostedTo(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
+	for address, want := range map[string]string{
+		"https://hooks.test/#top": "no fragment", "https://hooks.test:0/": "port", "https://hooks.test:99999/": "port", "ftp://hooks.test/": "https URL",
+		"ftp://localhost/": "https URL", "hooks.test": "https URL",
+	} {
+		if err := fetch.CheckPost(address, true); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", address, err, want)
+		}
+	}
 }

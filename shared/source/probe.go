@@ -31,10 +31,10 @@ func (s *Service) tried(ctx context.Context, name ProviderName, a Access) (*Sync
 	if err := memory.Reserve(ctx, probeCost); err != nil {
 		return nil, err
 	}
+	defer memory.Return(ctx, probeCost)
 	timed, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	err := s.Probe(timed, name, a)
-	memory.Return(ctx, probeCost)
 	var wrong *apierr.Error
 	var failed *SyncError
 	switch {

@@ -122,33 +122,10 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 	if err != nil {
 		return nil, err
 	}
-	in.UserID, in.CollectionID = canonicalID(in.UserID), canonicalID(in.CollectionID)
-	zone, err := usage.ParseZone(in.TimeZone)
+	now := h.Now().UTC()
+	q, err := in.query(p.TeamID, only, now)
 	if err != nil {
 		return nil, err
-	}
-	now := h.Now().UTC()
-	q := usage.Query{Granularity: in.Granularity, Zone: zone, GroupBy: in.GroupBy,
-		Feature: in.Feature, UserID: in.UserID, APIKeyID: in.APIKeyID, Collection: in.CollectionID, Limit: in.Limit, MaxResults: maxResults}
-	if q.Start, q.End, err = in.times(now, zone); err != nil {
-		return nil, err
-	}
-	if only != "" {
-		if q.UserID != "" && q.UserID != only || in.CollectionID != "" || slices.Contains(q.GroupBy, usage.ByCollection) || slices.Contains(q.GroupBy, usage.ByDataSource) {
-			return nil, apierr.New(apierr.Forbidden, apierr.CodeAdminRequired, "Only an admin can see the usage of others.")
-		}
-		q.UserID = only
-	}
-	if in.After != "" {
-		position, err := decodeCursor(p.TeamID, in.list(), in.After)
-		if err != nil {
-			return nil, err
-		}
-		at, group, _ := strings.Cut(position, "\n")
-		q.AfterGroup = group
-		if q.After, err = time.Parse(time.RFC3339, at); err != nil {
-			return nil, apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor does not belong to this list.")
-		}
 	}
 	if err := h.Usage.Settle(ctx, p.TeamID); err != nil {
 		return nil, fmt.Errorf("wait for usage that is not counted yet: %w", err)
@@ -169,12 +146,7 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 	}
 	link := ""
 	if more {
-		last := buckets[len(buckets)-1]
-		position := last.Next.Format(time.RFC3339)
-		if last.NextGroup != "" {
-			position += "\n" + last.NextGroup
-		}
-		next := encodeCursor(p.TeamID, in.list(), position)
+		next := encodeCursor(p.TeamID, in.list(), positionAfter(buckets[len(buckets)-1]))
 		page.NextCursor = &next
 		link = in.next(h.BaseURL, next)
 	}
@@ -184,6 +156,47 @@ func (h *usageReports) report(ctx context.Context, in *usageInput) (*tableOutput
 	}
 	out.Link = link
 	return out, nil
+}
+
+// query returns what in asks for. only is the one user whose usage the caller may see, or empty for all.
+func (in *usageInput) query(teamID, only string, now time.Time) (q usage.Query, err error) {
+	in.UserID, in.CollectionID = canonicalID(in.UserID), canonicalID(in.CollectionID)
+	zone, err := usage.ParseZone(in.TimeZone)
+	if err != nil {
+		return q, err
+	}
+	q = usage.Query{Granularity: in.Granularity, Zone: zone, GroupBy: in.GroupBy,
+		Feature: in.Feature, UserID: in.UserID, APIKeyID: in.APIKeyID, Collection: in.CollectionID, Limit: in.Limit, MaxResults: maxResults}
+	if q.Start, q.End, err = in.times(now, zone); err != nil {
+		return q, err
+	}
+	if only != "" {
+		if q.UserID != "" && q.UserID != only || in.CollectionID != "" || slices.Contains(q.GroupBy, usage.ByCollection) || slices.Contains(q.GroupBy, usage.ByDataSource) {
+			return q, apierr.New(apierr.Forbidden, apierr.CodeAdminRequired, "Only an admin can see the usage of others.")
+		}
+		q.UserID = only
+	}
+	if in.After != "" {
+		position, err := decodeCursor(teamID, in.list(), in.After)
+		if err != nil {
+			return q, err
+		}
+		at, group, _ := strings.Cut(position, "\n")
+		q.AfterGroup = group
+		if q.After, err = time.Parse(time.RFC3339, at); err != nil {
+			return q, apierr.New(apierr.Invalid, apierr.CodeInvalidCursor, "The cursor does not belong to this list.")
+		}
+	}
+	return q, nil
+}
+
+// positionAfter returns the position of a cursor for the page after last: a time, and a line with a group if last is divided.
+func positionAfter(last usage.Bucket) string {
+	position := last.Next.Format(time.RFC3339)
+	if last.NextGroup != "" {
+		position += "\n" + last.NextGroup
+	}
+	return position
 }
 
 func resultRow(b usageBucket, r usage.Result) []cell {

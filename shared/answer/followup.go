@@ -87,16 +87,30 @@ type asked struct {
 	carried search.Carried
 }
 
+// correction matches how a correction of the question before it begins, as in "Sorry, I meant keys".
+var correction = regexp.MustCompile(`(?i)^\s*(?:(?:\pL+[,;.!…]+\s*)*` +
+	`(?:i meant|ich meinte|je voulais dire|quería decir|quise decir|volevo dire|intendevo|queria dizer|quis dizer|ik bedoelde)[,:…]*` +
+	`|(?:sorry|oops|entschuldigung|pardon|désolée?|perdón|scusa|scusi|desculpe|desculpa)[,;.!…]+)\s+`)
+
+// withoutCorrection returns the question without the words that say that it corrects another one.
+func withoutCorrection(question string) string {
+	if rest := correction.ReplaceAllString(question, ""); rest != "" {
+		return rest
+	}
+	return question
+}
+
 // searches returns what to search for, one after the other, until something is found. context has the questions before it. A question that refers to another one,
 // as in "How long does it take?", is searched first with the words of the questions before it, then alone. A question that
 // is only short, as in "How fast?", is searched alone first. For every other question the earlier ones do not matter.
 func searches(question, context string) []asked {
-	alone := asked{text: question}
 	if context == "" {
-		return []asked{alone}
+		return []asked{{text: question}}
 	}
 	analyser := text.Analyser{Language: text.LanguageOf(context + " " + question)}
 	refers, continues, short := leans(analyser, question)
+	question = withoutCorrection(question)
+	alone := asked{text: question}
 	lines := strings.Split(context, "\n")
 	from := len(lines) - 1
 	for from > 0 { // back to a question that can be understood alone
@@ -128,16 +142,19 @@ const (
 	shortLetters = 6
 )
 
-// The referring words of Japanese and of Chinese, which stand without spaces. "その他" and "其他" are "other".
+// The referring words of Japanese and of Chinese, which stand without spaces, and those that continue at the beginning. "その他" and
+// "其他" are "other".
 var (
-	japaneseReferences = regexp.MustCompile(`[そこあ](?:れ|こ|ち|の[^他]|んな)|^(?:では|じゃあ|でも|また|そして)`)
-	chineseReferences  = regexp.MustCompile(`(?:^|[^其])[它他她]|[这這]|那[个個些里裡样樣]|^(?:那|还有|還有|但|然后|然後)`)
+	japaneseReferences = regexp.MustCompile(`[そこあ](?:れ|こ|ち|の[^他]|んな)`)
+	japaneseFirst      = regexp.MustCompile(`^(?:では|じゃあ|でも|また|そして)`)
+	chineseReferences  = regexp.MustCompile(`(?:^|[^其])[它他她]|[这這]|那[个個些里裡样樣]`)
+	chineseFirst       = regexp.MustCompile(`^(?:那|还有|還有|但|然后|然後)`)
 )
 
 // leansUnspaced is leans for a question mostly in a script without spaces. ok is false for every other question.
-func leansUnspaced(question string) (refers, short, ok bool) {
+func leansUnspaced(question string) (refers, continues, short, ok bool) {
 	letters, unspaced := 0, 0
-	pattern := chineseReferences
+	references, first := chineseReferences, chineseFirst
 	for _, r := range question {
 		if unicode.IsLetter(r) {
 			letters++
@@ -145,27 +162,31 @@ func leansUnspaced(question string) (refers, short, ok bool) {
 				unspaced++
 			}
 			if unicode.In(r, unicode.Hiragana, unicode.Katakana) {
-				pattern = japaneseReferences
+				references, first = japaneseReferences, japaneseFirst
 			}
 		}
 	}
 	if unspaced == 0 || 2*unspaced < letters {
-		return false, false, false
+		return false, false, false, false
 	}
 	if letters > leanLetters {
-		return false, false, true
+		return false, false, false, true
 	}
 	question = strings.TrimSpace(question)
 	asks := strings.HasSuffix(question, "?") || strings.HasSuffix(question, "？")
-	return pattern.MatchString(question), letters <= shortLetters && asks, true
+	refers, continues = references.MatchString(question), first.MatchString(question)
+	return refers || continues, continues && !refers, letters <= shortLetters && asks, true
 }
 
-// leans reports whether a question refers to an earlier one, whether it does so only by beginning with a word such as "and", and
-// whether it is short: then it may refer to one.
+// leans reports whether a question refers to an earlier one, whether it does so only by beginning with a word such as "and" or
+// because it is a correction, and whether it is short: then it may refer to one.
 func leans(analyser text.Analyser, question string) (refers, continues, short bool) {
-	if refers, short, ok := leansUnspaced(question); ok {
-		return refers, false, short
+	if refers, continues, short, ok := leansUnspaced(question); ok {
+		return refers, continues, short
 	}
+	rest := withoutCorrection(question)
+	continues = rest != question
+	question = rest
 	distinct := map[string]bool{}
 	for _, term := range analyser.AppendTerms(nil, question) {
 		if term != "" {

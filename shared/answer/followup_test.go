@@ -127,6 +127,22 @@ Alle Angestellten haben 30 Tage Urlaub im Jahr.
 ## Homeoffice
 
 Bis zu drei Tage in der Woche sind im Homeoffice möglich.
+
+## 出張の交通費
+
+社員は出張の交通費を30日以内に申請します。部長が交通費を承認します。
+
+## 食費
+
+食費は一日三千円までです。
+
+## 出差的交通费
+
+员工在30天内报销出差的交通费。经理批准交通费。
+
+## 伙食费
+
+伙食费每天最多一百元。
 `)
 	const questions, travel = "How many questions may a team ask per day?", "How do employees file travel expenses?"
 	for _, c := range []struct{ before, question, want string }{
@@ -138,6 +154,15 @@ Bis zu drei Tage in der Woche sind im Homeoffice möglich.
 		{travel, "And the other one?", "The manager approves the form."},
 		{travel, "Give me an example", "The manager approves the form."},
 		{travel, "Who approves it?", "The manager approves the form."},
+		{questions, "Sorry, I meant collections", "50 collections"},
+		{travel, "I meant meals", "28 euros"},
+		{travel, "Oops, meals", "28 euros"},
+		{"Wie viele Tage Urlaub haben alle Angestellten im Jahr?", "Entschuldigung, ich meinte Homeoffice", "drei Tage"},
+		{travel, "No, sorry! I meant meals.", "28 euros"},
+		{"出張の交通費はいつまでに申請しますか？", "では、食費は？", "三千円"},
+		{"出張の交通費はいつまでに申請しますか？", "では、誰が承認しますか？", "部長"},
+		{"出差的交通费什么时候报销？", "那伙食费呢？", "一百元"},
+		{"出差的交通费什么时候报销？", "那谁来批准呢？", "经理"},
 	} {
 		t.Run(c.question, func(t *testing.T) {
 			t.Parallel()
@@ -178,6 +203,8 @@ func TestOnlyAFollowUpTakesOverWords(t *testing.T) {
 		"of the last subject":       {before: []string{known, dentist}, question: "What does it cost?", want: []string{"What does it cost? insurance cover dentist", "What does it cost?"}},
 		"no question":               {before: []string{known}, question: "Thanks a lot.", want: []string{"Thanks a lot."}},
 		"a reference within itself": {before: []string{known}, question: "Which insurance covers the dentist, and does it pay for glasses?", want: []string{"Which insurance covers the dentist, and does it pay for glasses?"}},
+		"a correction in whole":     {before: []string{known}, question: "Sorry, I meant: which insurance of the company covers glasses and the dentist abroad?", want: []string{"which insurance of the company covers glasses and the dentist abroad?"}},
+		"no correction":             {before: []string{known}, question: "Sorry is said how in Finnish business letters?", want: []string{"Sorry is said how in Finnish business letters?"}},
 		"two questions": {question: known + " And how fast?", found: true,
 			want: []string{known + " And how fast?", known, "And how fast? travel expenses paid back"}},
 		"two questions, of which the second is short": {question: "When are travel expenses paid back and how fast?", found: true,

@@ -46,6 +46,9 @@ func Read(_ context.Context, body []byte, contentType, media string, at *url.URL
 		}
 	}()
 	noIndex, within := head(text, at)
+	if text, err = bound(text); err != nil {
+		return fetch.Page{}, err
+	}
 	if !mayResolve(text, within) {
 		within = &url.URL{}
 	}

@@ -1,0 +1,4 @@
+package page
+
+// Bound is bound.
+var Bound = bound

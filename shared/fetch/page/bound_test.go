@@ -19,7 +19,9 @@ func distinct(tag string, n int) string {
 	return s.String()
 }
 
-func attributes(n int) string { return strings.Trim(strings.ReplaceAll(distinct("", n), "><", ""), "<>") }
+func attributes(n int) string {
+	return strings.Trim(strings.ReplaceAll(distinct("", n), "><", ""), "<>")
+}
 
 // TestElementsLeftOpenAreNotRepeatedWithoutEnd: the parser opens them again in each paragraph.
 func TestElementsLeftOpenAreNotRepeatedWithoutEnd(t *testing.T) {

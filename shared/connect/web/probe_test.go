@@ -36,6 +36,8 @@ func TestProbe(t *testing.T) {
 		"an empty sitemap":       {site: map[string]answer{"/map.xml": {200, "<urlset></urlset>"}}, f: anywhere, pointer: "/settings/sitemap", says: "names no page"},
 		"another site's sitemap": {site: map[string]answer{"/map.xml": sitemap("https://www.acme.test/a")}, f: anywhere, pointer: "/settings/sitemap", says: "but some of www.acme.test"},
 		"a large sitemap":        {site: map[string]answer{"/map.xml": {200, strings.Repeat(" ", 10<<20+1)}}, f: anywhere},
+		"a large gzip":           {site: map[string]answer{"/map.xml": packed(answer{200, "<urlset>" + strings.Repeat("<url><loc>https://www.acme.test/a</loc></url>", 80_000) + "</urlset>"})}, f: anywhere}, // it is not read to its end
+		"a small gzip":           {site: map[string]answer{"/map.xml": packed(answer{200, "<urlset></urlset>"})}, f: anywhere, pointer: "/settings/sitemap", says: "names no page"},
 		"the sitemap fails now":  {site: map[string]answer{"/map.xml": {502, ""}}, f: anywhere, says: "status is 502"},
 		"a private sitemap":      {f: fetch.New(nil), pointer: "/settings/sitemap", says: "public"},
 		"a disallowed sitemap":   {site: map[string]answer{"/robots.txt": {200, "User-agent: *\nDisallow: /"}, "/map.xml": {200, pages}}, f: anywhere, pointer: "/settings/sitemap", says: "robots.txt"},

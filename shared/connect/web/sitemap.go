@@ -131,15 +131,15 @@ func (v *visit) file(ctx context.Context, u *url.URL, visit func(index bool, e s
 		}
 		return &source.SyncError{Code: code, Detail: fmt.Sprintf("The sitemap could not be fetched: its status is %d.", raw.Status), Cause: &fetch.StatusError{Status: raw.Status, RetryAfter: raw.RetryAfter}}
 	}
-	body, err := unpacked(raw.Body)
+	body, err := unpacked(raw.Body, v.maxSitemap)
 	if err != nil {
 		return err
 	}
 	return parse(body, visit)
 }
 
-// unpacked returns the text of a file, which may be a gzip. It is unpacked while it is read.
-func unpacked(body []byte) (io.Reader, error) {
+// unpacked returns the text of a file, which may be a gzip. It is unpacked while it is read, up to most bytes; more is fetch.ErrTooLarge.
+func unpacked(body []byte, most int64) (io.Reader, error) {
 	if !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
 		return bytes.NewReader(body), nil
 	}
@@ -147,7 +147,7 @@ func unpacked(body []byte) (io.Reader, error) {
 	if err != nil {
 		return nil, broken(err)
 	}
-	return &boundedReader{z, maxSitemap + 1, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap is larger than 50 MB uncompressed."}}, nil
+	return &boundedReader{z, most + 1, &source.SyncError{Code: source.TooLarge, Detail: "The sitemap is larger than 50 MB uncompressed.", Cause: fetch.ErrTooLarge}}, nil
 }
 
 func broken(err error) error {

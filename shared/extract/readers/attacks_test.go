@@ -230,6 +230,15 @@ var attacks = []attack{
 		want: "0: The file has the binary format of Office before 2007. Save it in the current format.",
 	},
 	{
+		name: "an element of two million attributes", mediaType: extract.DOCX, most: 60,
+		file: docx("<w:p"+strings.Repeat(` a=""`, 2<<20)+"/>", nil), want: "0: The part word/document.xml has an element of more than 1000 attributes.",
+	},
+	{
+		name: "elements inside each other that declare a million prefixes", mediaType: extract.DOCX, most: 20,
+		file: docx(strings.Repeat("<w:sdt"+strings.Repeat(` xmlns:a=""`, 4000)+">", 290), nil),
+		want: "0: The part word/document.xml has an element of more than 1000 attributes.",
+	},
+	{
 		name: "a workbook that says that it is a document", mediaType: extract.DOCX, most: 5,
 		file: xlsx("", "", nil), want: "0: The file is not a Word document.",
 	},

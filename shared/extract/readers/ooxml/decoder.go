@@ -12,6 +12,9 @@ import (
 const (
 	maxDepth = 300      // elements inside each other; Office itself stays below 100
 	maxToken = 16 << 20 // bytes of a tag or a text, which is held in memory
+
+	// maxAttributes of an element; Office writes up to about 50. What declares a prefix is held until the element ends.
+	maxAttributes = 1000
 )
 
 // Decoder reads the XML of a part as nested elements.
@@ -102,6 +105,9 @@ func (d *Decoder) token() (xml.Token, error) {
 	case xml.StartElement:
 		if d.depth++; d.depth > maxDepth {
 			return nil, extract.Errorf("The part %s nests elements more than %d deep.", shown(d.name), maxDepth)
+		}
+		if len(t.Attr) > maxAttributes {
+			return nil, tooManyAttributes(d.name)
 		}
 	case xml.EndElement:
 		d.depth--

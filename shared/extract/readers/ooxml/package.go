@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	maxParts     = 20_000
-	maxDirectory = 8 << 20 // bytes of the list of parts; it is held in memory while it is read
-	maxRatio     = 400     // expanded bytes for each byte in the file, of a part over ratioFrom
-	ratioFrom    = 16 << 20
+	maxParts      = 20_000
+	maxDirectory  = 8 << 20 // bytes of the list of parts; it is held in memory while it is read
+	maxRatio      = 400     // expanded bytes for each byte in the file, of a part over ratioFrom
+	ratioFrom     = 16 << 20
+	maxEqualSigns = 200_000 // without a tag between them; the attributes of a tag, which has one for each, are in memory before they are counted
 )
 
 // Package is an open Office file.
@@ -84,6 +85,7 @@ type part struct {
 	compressed int64
 	read       int64
 	token      int64 // since a token began
+	equalSigns int   // since the last begin of a tag
 }
 
 func (r *part) Read(b []byte) (int, error) {
@@ -93,6 +95,7 @@ func (r *part) Read(b []byte) (int, error) {
 	n, err := r.in.Read(b)
 	r.read += int64(n)
 	r.token += int64(n)
+	tagged := r.attributes(b[:n])
 	r.pkg.left -= int64(n)
 	switch {
 	case r.pkg.left < 0:
@@ -101,10 +104,26 @@ func (r *part) Read(b []byte) (int, error) {
 		return 0, tooDense()
 	case r.token > maxToken:
 		return 0, tooLong(r.name)
+	case tagged > maxEqualSigns:
+		return 0, tooManyAttributes(r.name)
 	case err != nil && !errors.Is(err, io.EOF):
 		return n, damaged("The part "+shown(r.name), err)
 	}
 	return n, err
+}
+
+// attributes counts the equal signs in b, and returns how many there are without a tag that begins between them: the most attributes
+// that an element can have.
+func (r *part) attributes(b []byte) int {
+	const sign, tag = "=", '<'
+	first, last := bytes.IndexByte(b, tag), bytes.LastIndexByte(b, tag)
+	if first < 0 {
+		r.equalSigns += bytes.Count(b, []byte(sign))
+		return r.equalSigns
+	}
+	most := r.equalSigns + bytes.Count(b[:first], []byte(sign))
+	r.equalSigns = bytes.Count(b[last:], []byte(sign))
+	return most
 }
 
 func (r *part) Close() error { return r.in.Close() }
@@ -119,6 +138,10 @@ func tooDense() *extract.Error {
 
 func tooLong(name string) *extract.Error {
 	return extract.Errorf("The part %s has a text of more than %d MB.", shown(name), maxToken>>20)
+}
+
+func tooManyAttributes(name string) *extract.Error {
+	return extract.Errorf("The part %s has an element of more than %d attributes.", shown(name), maxAttributes)
 }
 
 func encrypted() *extract.Error {

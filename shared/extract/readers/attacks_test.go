@@ -239,6 +239,13 @@ var attacks = []attack{
 		want: "0: The part word/document.xml has an element of more than 1000 attributes.",
 	},
 	{
+		name: "a part that expands a thousand times, of which the archive says that it is large", mediaType: extract.DOCX, most: 60,
+		file: func(t testing.TB) []byte {
+			return largeOnPaper(docx(strings.Repeat(" ", 40<<20), nil)(t), "word/document.xml")
+		},
+		want: "0: A part of the file expands to more than 400 times its size.",
+	},
+	{
 		name: "a workbook that says that it is a document", mediaType: extract.DOCX, most: 5,
 		file: xlsx("", "", nil), want: "0: The file is not a Word document.",
 	},
@@ -405,6 +412,13 @@ func lyingZip(t testing.TB) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// largeOnPaper returns the archive with a list that gives the part 2 GB.
+func largeOnPaper(archive []byte, name string) []byte {
+	entry := bytes.LastIndex(archive, []byte(name)) - 46
+	binary.LittleEndian.PutUint32(archive[entry+20:], 2<<30)
+	return archive
 }
 
 // manyParts returns an archive whose list names n parts, all the same one.

@@ -26,6 +26,7 @@ const (
 // Package is an open Office file.
 type Package struct {
 	ctx   context.Context
+	size  int64
 	parts map[string]*zip.File
 	left  int64 // bytes that may still be expanded
 	most  int64
@@ -45,7 +46,7 @@ func Open(ctx context.Context, file io.ReaderAt, size, inflated int64) (*Package
 		return nil, damaged("The file", err)
 	}
 	counted.open = true
-	p := &Package{ctx: ctx, parts: make(map[string]*zip.File, len(archive.File)), left: inflated, most: inflated}
+	p := &Package{ctx: ctx, size: size, parts: make(map[string]*zip.File, len(archive.File)), left: inflated, most: inflated}
 	for _, f := range archive.File {
 		name := normal(f.Name)
 		if _, twice := p.parts[name]; !twice {
@@ -74,7 +75,7 @@ func (p *Package) open(name string) (*part, error) {
 	if err != nil {
 		return nil, damaged("The part "+shown(name), err)
 	}
-	return &part{pkg: p, name: name, in: r, compressed: int64(f.CompressedSize64)}, nil
+	return &part{pkg: p, name: name, in: r, compressed: int64(min(f.CompressedSize64, uint64(p.size)))}, nil
 }
 
 // part counts what is read of it, in its package.

@@ -246,6 +246,40 @@ var attacks = []attack{
 		want: "0: A part of the file expands to more than 400 times its size.",
 	},
 	{
+		name: "millions of shapes without text", mediaType: extract.PPTX, most: 500,
+		file: func(t testing.TB) []byte { return officetest.Pptx(t, []string{strings.Repeat("<p:sp/>", 2<<20)}, nil) },
+	},
+	{
+		name: "millions of rows without cells, on a slide", mediaType: extract.PPTX, most: 450,
+		file: func(t testing.TB) []byte {
+			return officetest.Pptx(t, []string{"<p:graphicFrame><a:graphic><a:graphicData><a:tbl>" + strings.Repeat("<a:tr/>", 2<<20) +
+				"</a:tbl></a:graphicData></a:graphic></p:graphicFrame>"}, nil)
+		},
+	},
+	{
+		name: "tables of cells without text, on a slide", mediaType: extract.PPTX, most: 40, limits: extract.Limits{Text: 100_000},
+		file: func(t testing.TB) []byte {
+			row := "<a:tr>" + strings.Repeat("<a:tc/>", 500) + "</a:tr>"
+			return officetest.Pptx(t, []string{strings.Repeat("<p:graphicFrame><a:graphic><a:graphicData><a:tbl>"+strings.Repeat(row, 50)+
+				"</a:tbl></a:graphicData></a:graphic></p:graphicFrame>", 50)}, nil)
+		},
+		want: "1: The file has more than 0 MB of text.",
+	},
+	{
+		name: "a million paragraphs of a letter, on a slide", mediaType: extract.PPTX, most: 700,
+		file: func(t testing.TB) []byte {
+			return officetest.Pptx(t, []string{"<p:sp><p:txBody>" + strings.Repeat("<p><t>a</t></p>", 1<<20) + "</p:txBody></p:sp>"}, nil)
+		},
+		want: "1: The file has more than 10 MB of text.",
+	},
+	{
+		name: "a formula of many texts, on a slide", mediaType: extract.PPTX, most: 30, limits: extract.Limits{Text: 1 << 20},
+		file: func(t testing.TB) []byte {
+			return officetest.Pptx(t, []string{"<p:sp><p:txBody><a:p>" + strings.Repeat("<t>"+strings.Repeat("a", 1<<20)+"</t>", 14) + "</a:p></p:txBody></p:sp>"}, nil)
+		},
+		want: "1: The file has more than 1 MB of text.",
+	},
+	{
 		name: "a workbook that says that it is a document", mediaType: extract.DOCX, most: 5,
 		file: xlsx("", "", nil), want: "0: The file is not a Word document.",
 	},

@@ -103,7 +103,7 @@ type slide struct {
 	parts     []part
 	hidden    bool
 	pictures  int
-	size      int // bytes of all paragraphs
+	size      int // bytes of all paragraphs and cells, with paragraphSize and cellSize for each
 }
 
 // part is a shape or a table.
@@ -241,7 +241,7 @@ func (s *slide) shape(d *ooxml.Decoder) error {
 	switch p.kind {
 	case "sldNum", "dt", "ftr", "hdr", "sldImg":
 	default:
-		if !hidden || p.isTitle() {
+		if len(p.paragraphs) > 0 && (!hidden || p.isTitle()) {
 			s.parts = append(s.parts, p)
 		}
 	}

@@ -1,6 +1,7 @@
 package pptx
 
 import (
+	"cmp"
 	"encoding/xml"
 	"strconv"
 	"strings"
@@ -18,6 +19,13 @@ type paragraph struct {
 	scheme                     string // of the numbers, such as "alphaLcParenR"
 	bullet, noBullet, numbered bool
 }
+
+// What is held for each paragraph and each cell besides its text, in about the bytes that it needs, counts against the text that a file
+// may have: a slide is held as a whole.
+const (
+	paragraphSize = 16
+	cellSize      = 2
+)
 
 // maxLevel is the deepest level of a paragraph.
 const maxLevel = 8
@@ -89,15 +97,29 @@ func (s *slide) text(d *ooxml.Decoder) ([]paragraph, error) {
 			return nil
 		}
 		p, err := s.paragraph(d)
-		if strings.TrimSpace(p.text) != "" {
-			all = append(all, p)
+		if err != nil || strings.TrimSpace(p.text) == "" {
+			return err
 		}
-		if s.size += len(p.text) + 1; err == nil && s.size > s.out.Budget.Most {
-			err = s.out.Budget.Spend(s.size)
-		}
-		return err
+		all = append(all, p)
+		return s.hold(len(p.text) + paragraphSize)
 	})
 	return all, err
+}
+
+// hold counts n bytes of the slide. It returns an error if they are more than the file may have.
+func (s *slide) hold(n int) error {
+	if s.size += n; s.size > s.out.Budget.Most {
+		return s.out.Budget.Spend(s.size)
+	}
+	return nil
+}
+
+// fits returns an error if text is longer than what the file may still have.
+func (s *slide) fits(text *strings.Builder) error {
+	if text.Len() > s.out.Budget.Left {
+		return s.out.Budget.Spend(text.Len())
+	}
+	return nil
 }
 
 func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
@@ -128,6 +150,7 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 			return s.run(d, &text)
 		case "br":
 			text.WriteByte('\n')
+			return s.fits(&text)
 		case "fld":
 			if kind := ooxml.Attr(e, "type"); kind == "slidenum" || strings.HasPrefix(kind, "datetime") {
 				return nil
@@ -136,7 +159,7 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 		case "t": // of a formula
 			t, err := d.Text()
 			text.WriteString(t)
-			return err
+			return cmp.Or(err, s.fits(&text))
 		case "Fallback", "endParaRPr", "rPr":
 		default:
 			return d.Each(visit)
@@ -163,10 +186,8 @@ func (s *slide) run(d *ooxml.Decoder, text *strings.Builder) error {
 			})
 		case "t":
 			t, err := d.Text()
-			if text.WriteString(markdown.Link(t, address)); err == nil && text.Len() > s.out.Budget.Left {
-				err = s.out.Budget.Spend(text.Len())
-			}
-			return err
+			text.WriteString(markdown.Link(t, address))
+			return cmp.Or(err, s.fits(text))
 		}
 		return nil
 	})
@@ -203,6 +224,7 @@ const maxColumns = 1000
 // table reads rows. A cell that spans rows is repeated in each.
 func (s *slide) table(d *ooxml.Decoder) ([][]string, error) {
 	var rows [][]string
+	var above []string
 	size := 0
 	err := d.Each(func(e xml.StartElement) error {
 		if e.Name.Local != "tr" {
@@ -214,8 +236,8 @@ func (s *slide) table(d *ooxml.Decoder) ([][]string, error) {
 				return nil
 			}
 			text, err := s.cell(d)
-			if v := ooxml.Attr(e, "vMerge"); v != "" && ooxml.On(v) && len(rows) > 0 && len(row) < len(rows[len(rows)-1]) {
-				text = rows[len(rows)-1][len(row)]
+			if v := ooxml.Attr(e, "vMerge"); v != "" && ooxml.On(v) && len(row) < len(above) {
+				text = above[len(row)]
 			}
 			row = append(row, text)
 			if size += len(text) + 1; size > s.out.Budget.Left {
@@ -224,9 +246,11 @@ func (s *slide) table(d *ooxml.Decoder) ([][]string, error) {
 			if len(row) > maxColumns {
 				return extract.Errorf("A table has more than %d columns.", maxColumns)
 			}
-			return err
+			return cmp.Or(err, s.hold(cellSize))
 		})
-		rows = append(rows, row)
+		if above = row; len(row) > 0 {
+			rows = append(rows, row)
+		}
 		return err
 	})
 	return rows, err

@@ -50,6 +50,10 @@ func diagonal(n int) string {
 	return b.String()
 }
 
+// longNote has a footnote 2 of half a megabyte.
+var longNote = map[string]string{
+	"word/footnotes.xml": officetest.XML("w:footnotes", `<w:footnote w:id="2"><w:p><w:r><w:t>`+random(500<<10)+`</w:t></w:r></w:p></w:footnote>`)}
+
 var attacks = []attack{
 	{
 		name: "a part that expands a thousand times", mediaType: extract.DOCX, most: 60,
@@ -278,6 +282,39 @@ var attacks = []attack{
 			return officetest.Pptx(t, []string{"<p:sp><p:txBody><a:p>" + strings.Repeat("<t>"+strings.Repeat("a", 1<<20)+"</t>", 14) + "</a:p></p:txBody></p:sp>"}, nil)
 		},
 		want: "1: The file has more than 1 MB of text.",
+	},
+	{
+		name: "millions of rows without cells", mediaType: extract.DOCX, most: 450,
+		file: docx("<w:tbl>"+strings.Repeat("<w:tr/>", 2<<20)+"</w:tbl>", nil),
+	},
+	{
+		name: "tables inside each other, each of wide empty rows", mediaType: extract.DOCX, most: 120, limits: extract.Limits{Text: 2 << 20},
+		file: docx(strings.Repeat("<w:tbl>"+strings.Repeat(`<w:tr><w:tc><w:tcPr><w:gridSpan w:val="200"/></w:tcPr></w:tc></w:tr>`, 4000)+"<w:tr><w:tc>", 90), nil),
+		want: "0: The file has more than 2 MB of text.",
+	},
+	{
+		name: "tables inside each other, each with a cell that repeats a long note", mediaType: extract.DOCX, most: 30, limits: extract.Limits{Text: 1 << 20},
+		file: docx(strings.Repeat(`<w:tbl><w:tr><w:tc><w:p><w:r><w:footnoteReference w:id="2"/></w:r></w:p><w:p/>`, 90), longNote),
+		want: "0: The file has more than 1 MB of text.",
+	},
+	{
+		name: "text boxes inside each other, each with a long note", mediaType: extract.DOCX, most: 30, limits: extract.Limits{Text: 1 << 20},
+		file: docx(strings.Repeat(`<w:p><w:r><w:footnoteReference w:id="2"/></w:r><w:txbxContent>`, 90), longNote),
+		want: "0: The file has more than 1 MB of text.",
+	},
+	{
+		name: "text boxes inside each other, each behind a paragraph with a long note", mediaType: extract.DOCX, most: 30, limits: extract.Limits{Text: 1 << 20},
+		file: docx(strings.Repeat(`<w:p><w:r><w:footnoteReference w:id="2"/></w:r></w:p><w:p><w:txbxContent>`, 90), longNote),
+		want: "0: The file has more than 1 MB of text.",
+	},
+	{
+		name: "one long note of a thousand paragraphs that run on", mediaType: extract.DOCX, most: 30, limits: extract.Limits{Text: 1 << 20},
+		file: docx(strings.Repeat(`<w:p><w:pPr><w:framePr w:dropCap="drop"/></w:pPr><w:r><w:footnoteReference w:id="2"/></w:r></w:p>`, 1000), longNote),
+		want: "0: The file has more than 1 MB of text.",
+	},
+	{
+		name: "a paragraph of millions of lines", mediaType: extract.DOCX, most: 20, limits: extract.Limits{Text: 100_000},
+		file: docx("<w:p><w:r><w:t>a</w:t>"+strings.Repeat("<w:br/>", 2<<20)+"</w:r></w:p>", nil), want: "0: The file has more than 0 MB of text.",
 	},
 	{
 		name: "a workbook that says that it is a document", mediaType: extract.DOCX, most: 5,

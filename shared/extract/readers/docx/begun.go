@@ -1,10 +1,6 @@
 package docx
 
-import (
-	"slices"
-
-	"docent/shared/extract/readers/markdown"
-)
+import "slices"
 
 // begun is a paragraph of which all but the end was read: the paragraphs that run on into the next.
 type begun struct {
@@ -15,15 +11,11 @@ type begun struct {
 }
 
 // add adds a paragraph that runs on.
-func (b *begun) add(p paragraph, out *markdown.Writer) error {
+func (b *begun) add(p paragraph) {
 	b.any = true
 	b.text = append(b.text, p.text...)
 	b.boxes, b.notes = append(b.boxes, p.boxes...), append(b.notes, p.notes...)
 	b.last = paragraph{style: p.style, level: p.level, list: p.list}
-	if len(b.text) > out.Budget.Left {
-		return out.Budget.Spend(len(b.text))
-	}
-	return nil
 }
 
 // join returns p with what was begun before it. As in Word, the properties are those of p.

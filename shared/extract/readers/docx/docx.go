@@ -21,9 +21,10 @@ type reader struct {
 	numbering numbering
 	footnotes map[string]string
 	endnotes  map[string]string
-	out       *markdown.Writer
-	title     string // of the first paragraph with the style Title
-	shown     int    // notes so far
+	out       *markdown.Writer // of the body, or of the text box or the note that is read
+	held      int              // bytes of paragraphs and tables that have begun, which are not in out yet
+	title     string           // of the first paragraph with the style Title
+	shown     int              // notes so far
 	pictures  int
 }
 
@@ -97,9 +98,30 @@ func (r *reader) body(main string) error {
 	return err
 }
 
+// hold counts n bytes that are in memory until what has begun is written, and returns an error if they are more than the file may still
+// have. What holds them sets held back to what it was before: everything around it, however deep, counts too.
+func (r *reader) hold(n int) error {
+	if r.held += n; r.held > r.out.Budget.Left {
+		return r.out.Budget.Spend(r.held)
+	}
+	return nil
+}
+
+// within calls read with a writer for the text of a box or a note, and returns the text. It has at most what its surroundings leave of the budget.
+func (r *reader) within(read func(out *markdown.Writer) error) (string, error) {
+	outer, held := r.out, r.held
+	r.out, r.held = &markdown.Writer{Budget: &markdown.Budget{Left: outer.Budget.Left - held, Most: outer.Budget.Most}}, 0
+	err := read(r.out)
+	text := r.out.String()
+	r.out, r.held = outer, held
+	return text, err
+}
+
 // blocks writes the paragraphs and tables in the current element.
 func (r *reader) blocks(d *ooxml.Decoder, out *markdown.Writer) error {
 	var before begun
+	held := r.held
+	defer func() { r.held = held }()
 	err := d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "p":
@@ -108,10 +130,13 @@ func (r *reader) blocks(d *ooxml.Decoder, out *markdown.Writer) error {
 				return err
 			}
 			if p.runsOn {
-				return before.add(p, out)
+				before.add(p)
+				return r.hold(p.size())
 			}
+			r.held = held
 			return r.write(out, before.join(p))
 		case "tbl":
+			r.held = held
 			if err := r.end(&before, out); err != nil {
 				return err
 			}
@@ -121,6 +146,7 @@ func (r *reader) blocks(d *ooxml.Decoder, out *markdown.Writer) error {
 			}
 			return out.Table(rows)
 		case "sdt", "sdtContent", "customXml", "ins", "moveTo", "AlternateContent", "Choice", "smartTag":
+			r.held = held
 			if err := r.end(&before, out); err != nil {
 				return err
 			}

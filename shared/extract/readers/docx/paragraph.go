@@ -1,6 +1,7 @@
 package docx
 
 import (
+	"cmp"
 	"encoding/xml"
 	"slices"
 	"strconv"
@@ -22,13 +23,21 @@ type paragraph struct {
 	runsOn bool
 }
 
+// size returns the bytes of p.
+func (p paragraph) size() int {
+	n := len(p.text)
+	for _, text := range append(p.boxes[:len(p.boxes):len(p.boxes)], p.notes...) {
+		n += len(text)
+	}
+	return n
+}
+
 // inline collects the text of one paragraph.
 type inline struct {
 	*reader
 	d    *ooxml.Decoder
 	p    paragraph
 	text []byte
-	held int // bytes of boxes and notes
 	// hidden: the style of the paragraph hides its text.
 	hidden bool
 	// Fields: their code is between begin and separate, their shown text between separate and end.
@@ -42,6 +51,8 @@ type field struct {
 }
 
 func (r *reader) paragraph(d *ooxml.Decoder) (paragraph, error) {
+	held := r.held
+	defer func() { r.held = held }()
 	in := &inline{reader: r, d: d, hidden: r.styles.hides("", false)}
 	err := in.children()
 	in.p.text = string(in.text)
@@ -145,8 +156,10 @@ func (in *inline) run() error {
 			return in.characters()
 		case "tab", "ptab":
 			in.text = append(in.text, ' ')
+			return in.hold(1)
 		case "br", "cr":
 			in.text = append(in.text, '\n')
+			return in.hold(1)
 		case "noBreakHyphen":
 			in.text = append(in.text, '-')
 		case "footnoteReference":
@@ -187,9 +200,7 @@ func (in *inline) characters() error {
 	text, err := in.d.Text()
 	if !slices.ContainsFunc(in.fields, func(f field) bool { return !f.result }) { // else it is in the code of one
 		in.text = append(in.text, text...)
-	}
-	if err == nil {
-		err = in.fits(len(in.text))
+		err = cmp.Or(err, in.hold(len(text)))
 	}
 	return err
 }
@@ -203,29 +214,17 @@ func (in *inline) note(text string) error {
 	mark := "[^" + strconv.Itoa(in.shown) + "]"
 	in.text = append(in.text, mark...)
 	in.p.notes = append(in.p.notes, mark+": "+text)
-	in.held += len(mark) + len(text)
-	return in.fits(in.held)
-}
-
-// fits returns an error if that many bytes of the paragraph are more than the file may have.
-func (in *inline) fits(size int) error {
-	if size > in.out.Budget.Left {
-		return in.out.Budget.Spend(size)
-	}
-	return nil
+	return in.hold(len(mark) + len(text))
 }
 
 // box reads a text box.
 func (in *inline) box() error {
-	out := &markdown.Writer{Budget: markdown.NewBudget(in.out.Budget.Left)}
-	if err := in.blocks(in.d, out); err != nil {
+	text, err := in.within(func(out *markdown.Writer) error { return in.blocks(in.d, out) })
+	if text = strings.TrimSpace(text); text == "" || err != nil {
 		return err
 	}
-	if text := strings.TrimSpace(out.String()); text != "" {
-		in.p.boxes = append(in.p.boxes, text)
-		in.held += len(text)
-	}
-	return in.fits(in.held)
+	in.p.boxes = append(in.p.boxes, text)
+	return in.hold(len(text))
 }
 
 func (in *inline) link(e xml.StartElement) error {
@@ -242,7 +241,9 @@ func (in *inline) link(e xml.StartElement) error {
 
 // linked makes a link of the text from a position on.
 func (in *inline) linked(from int, address string) {
+	before := len(in.text)
 	in.text = append(in.text[:from], markdown.Link(string(in.text[from:]), address)...)
+	in.held += len(in.text) - before
 }
 
 func (in *inline) fieldMark(kind string) {
@@ -269,10 +270,13 @@ func (in *inline) fieldMark(kind string) {
 	}
 }
 
+// maxFieldCode bounds the bytes of a field's code that are read, once more for its last text.
+const maxFieldCode = 4096
+
 func (in *inline) fieldCode() error {
 	text, err := in.d.Text()
-	if n := len(in.fields); n > 0 && len(in.fields[n-1].code) < 4096 {
-		in.fields[n-1].code = append(in.fields[n-1].code, text...)
+	if n := len(in.fields); n > 0 && len(in.fields[n-1].code) < maxFieldCode {
+		in.fields[n-1].code = append(in.fields[n-1].code, text[:min(len(text), maxFieldCode)]...)
 	}
 	return err
 }

@@ -13,6 +13,9 @@ import (
 // maxColumns of a table; Word itself allows 63.
 const maxColumns = 200
 
+// cellSize is what counts for a cell besides its text.
+const cellSize = 2
+
 // cell is a cell of a table with its place.
 type cell struct {
 	text      string
@@ -25,19 +28,21 @@ type cell struct {
 func (r *reader) table(d *ooxml.Decoder) ([][]string, error) {
 	var rows [][]string
 	var above []string
-	size := 0
+	held := r.held
+	defer func() { r.held = held }()
 	err := r.eachInFrames(d, "tr", func() error {
 		row, err := r.row(d, above)
 		if err != nil || row == nil {
 			return err
 		}
-		for _, text := range row {
-			if size += len(text) + 2; size > r.out.Budget.Left {
-				return r.out.Budget.Spend(size)
-			}
+		if above = row; len(row) > 0 {
+			rows = append(rows, row)
 		}
-		rows, above = append(rows, row), row
-		return nil
+		size := 0
+		for _, text := range row {
+			size += len(text) + cellSize
+		}
+		return r.hold(size)
 	})
 	return rows, err
 }
@@ -58,6 +63,8 @@ func (r *reader) eachInFrames(d *ooxml.Decoder, name string, visit func() error)
 // row returns the cells of a row, or nil for a row that a tracked change deleted. Cells that one deleted are not in it.
 func (r *reader) row(d *ooxml.Decoder, above []string) ([]string, error) {
 	row, deleted := []string{}, false
+	held := r.held
+	defer func() { r.held = held }()
 	err := d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "trPr":
@@ -102,7 +109,7 @@ func (r *reader) addCell(d *ooxml.Decoder, row *[]string, above []string) error 
 		c.text = above[at]
 	}
 	*row = append(append(*row, c.text), make([]string, c.span-1)...)
-	return nil
+	return r.hold(len(c.text))
 }
 
 func tooWide() error { return extract.Errorf("A table has more than %d columns.", maxColumns) }
@@ -111,13 +118,11 @@ func tooWide() error { return extract.Errorf("A table has more than %d columns."
 func (r *reader) cell(d *ooxml.Decoder) (cell, error) {
 	c := cell{span: 1}
 	var parts []string
-	size := 0
+	held := r.held
+	defer func() { r.held = held }()
 	add := func(text string) error {
 		parts = append(parts, text)
-		if size += len(text) + 1; size > r.out.Budget.Left {
-			return r.out.Budget.Spend(size)
-		}
-		return nil
+		return r.hold(len(text) + 1)
 	}
 	var visit func(e xml.StartElement) error
 	visit = func(e xml.StartElement) error {
@@ -188,11 +193,11 @@ func (r *reader) readNotes(name string, into *map[string]string) error {
 			if t := ooxml.Attr(e, "type"); t != "" && t != "normal" {
 				return nil // the lines that separate notes from the page
 			}
-			out := &markdown.Writer{Budget: markdown.NewBudget(r.out.Budget.Left)}
-			if err := r.blocks(d, out); err != nil {
+			text, err := r.within(func(out *markdown.Writer) error { return r.blocks(d, out) })
+			if err != nil {
 				return err
 			}
-			text := strings.Join(strings.Fields(out.String()), " ")
+			text = strings.Join(strings.Fields(text), " ")
 			if _, err := strconv.Atoi(ooxml.Attr(e, "id")); err == nil && text != "" {
 				(*into)[ooxml.Attr(e, "id")] = text
 				size += len(text)

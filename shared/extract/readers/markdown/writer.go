@@ -123,9 +123,8 @@ func escapeStart(line string) string {
 
 // tidy returns text with single spaces in its lines, and without empty lines around it.
 func tidy(text string) string {
-	lines := strings.Split(text, "\n")
-	kept := lines[:0]
-	for _, line := range lines {
+	var kept []string
+	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.Join(strings.Fields(line), " "); line != "" {
 			kept = append(kept, line)
 		}

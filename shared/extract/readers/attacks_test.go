@@ -317,6 +317,11 @@ var attacks = []attack{
 		file: docx("<w:p><w:r><w:t>a</w:t>"+strings.Repeat("<w:br/>", 2<<20)+"</w:r></w:p>", nil), want: "0: The file has more than 0 MB of text.",
 	},
 	{
+		name: "a string of many long texts", mediaType: extract.XLSX, most: 450,
+		file: xlsx("", "", map[string]string{"xl/sharedStrings.xml": officetest.XML("sst", "<si>"+strings.Repeat("<t>"+random(20<<10)+strings.Repeat("a", 2<<20)+"</t>", 100)+"</si>")}),
+		want: "0: The workbook has more than 64 MB of text.",
+	},
+	{
 		name: "a workbook that says that it is a document", mediaType: extract.DOCX, most: 5,
 		file: xlsx("", "", nil), want: "0: The file is not a Word document.",
 	},

@@ -169,7 +169,7 @@ func (b *workbook) readStrings(name string) error {
 		return d.Each(func(e xml.StartElement) error {
 			text, err := richText(d)
 			if size += len(text); size > maxStringBytes || len(b.strings) == maxStrings {
-				return extract.Errorf("The workbook has more than %d MB of text.", maxStringBytes>>20)
+				return tooMuchText()
 			}
 			if strings.TrimSpace(text) == "" {
 				text = "" // many cells can have it, and each would look through it
@@ -180,6 +180,10 @@ func (b *workbook) readStrings(name string) error {
 	})
 }
 
+func tooMuchText() error {
+	return extract.Errorf("The workbook has more than %d MB of text.", maxStringBytes>>20)
+}
+
 // richText returns the text in the current element, without how it is pronounced.
 func richText(d *ooxml.Decoder) (string, error) {
 	var text strings.Builder
@@ -188,7 +192,9 @@ func richText(d *ooxml.Decoder) (string, error) {
 		switch e.Name.Local {
 		case "t":
 			t, err := d.Text()
-			text.WriteString(unescaped(t))
+			if text.WriteString(unescaped(t)); text.Len() > maxStringBytes {
+				return tooMuchText()
+			}
 			return err
 		case "r":
 			return d.Each(visit)

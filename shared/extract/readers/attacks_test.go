@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"docent/shared/extract"
 	"docent/shared/extract/readers"
@@ -430,6 +431,28 @@ func TestContextEndsTheReading(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", mediaType, err)
 		}
+	}
+}
+
+// Each paragraph looks for its style, for those that it is based on, and for the list that they name.
+func TestLongNamesOfStylesAndListsTakeNoTime(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<20)
+	style := func(id, basedOn string) string {
+		return `<w:style w:type="paragraph" w:default="1" w:styleId="` + id + `"><w:basedOn w:val="` + basedOn + `"/><w:pPr><w:numPr><w:numId w:val="` + long +
+			`"/></w:numPr></w:pPr></w:style>`
+	}
+	file := officetest.Docx(t, strings.Repeat("<w:p/>", 100_000)+paragraph, map[string]string{
+		"word/styles.xml": officetest.XML("w:styles", style(long+"a", long+"b")+style(long+"b", long+"a")),
+		"word/numbering.xml": officetest.XML("w:numbering", `<w:abstractNum w:abstractNumId="`+long+`"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/></w:lvl></w:abstractNum>`+
+			`<w:num w:numId="`+long+`"><w:abstractNumId w:val="`+long+`"/></w:num>`),
+		"word/_rels/document.xml.rels": officetest.Relations("s styles styles.xml", "n numbering numbering.xml"),
+	})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // it took minutes
+	defer cancel()
+	found, err := readers.Read(ctx, extract.DOCX, bytes.NewReader(file), int64(len(file)), extract.Limits{})
+	if err != nil || len(found.Pages) != 1 || found.Pages[0].Markdown != "text\n" {
+		t.Errorf("%v, %v", found, err)
 	}
 }
 

@@ -58,11 +58,11 @@ func (r *reader) readNumbering(name string) error {
 			switch e.Name.Local {
 			case "abstractNum":
 				levels, _, err := readLevels(d)
-				n.abstract[ooxml.Attr(e, "abstractNumId")] = levels
+				n.abstract[reference(e, "abstractNumId")] = levels
 				return err
 			case "num":
 				l, err := readList(d)
-				n.lists[ooxml.Attr(e, "numId")] = l
+				n.lists[reference(e, "numId")] = l
 				return err
 			}
 			return nil
@@ -77,7 +77,7 @@ func readList(d *ooxml.Decoder) (list, error) {
 	err := d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "abstractNumId":
-			l.abstract = ooxml.Attr(e, "val")
+			l.abstract = reference(e, "val")
 		case "lvlOverride":
 			at := number(ooxml.Attr(e, "ilvl"))
 			levels, start, err := readLevels(d)
@@ -176,7 +176,7 @@ func (r *reader) label(p paragraph, s style) label {
 	}
 	n := &r.numbering
 	l, ok := n.lists[ref.id]
-	if !ok || ref.id == "0" {
+	if !ok || ref.id == "0" || ref.id == "" {
 		return label{}
 	}
 	at := ref.level

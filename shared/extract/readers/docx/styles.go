@@ -24,6 +24,19 @@ type style struct {
 // maxStyles of a document; Word has 4,079.
 const maxStyles = 20_000
 
+// maxReference bounds the bytes of what names a style or a list; Word's own names of styles have at most 253 characters. It is looked up for
+// every paragraph, also those of styles that are based on each other.
+const maxReference = 1024
+
+// reference returns the value of an attribute that names a style or a list, or "", which names none, for one that is too long.
+func reference(e xml.StartElement, local string) string {
+	v := ooxml.Attr(e, local)
+	if len(v) > maxReference {
+		return ""
+	}
+	return v
+}
+
 // body is the level of a style that is explicitly not a heading.
 const body = -1
 
@@ -56,7 +69,10 @@ func (r *reader) readStyles(name string) error {
 			if err != nil {
 				return err
 			}
-			id := ooxml.Attr(e, "styleId")
+			id := reference(e, "styleId")
+			if id == "" {
+				return nil
+			}
 			if r.styles.byID[id] = s; len(r.styles.byID) > maxStyles {
 				return extract.Errorf("The document has more than %d styles.", maxStyles)
 			}
@@ -76,7 +92,7 @@ func readStyle(d *ooxml.Decoder) (style, error) {
 			s.name = strings.ToLower(ooxml.Attr(e, "val"))
 			s.named()
 		case "basedOn":
-			s.basedOn = ooxml.Attr(e, "val")
+			s.basedOn = reference(e, "val")
 		case "rPr":
 			return d.Each(func(e xml.StartElement) error {
 				if e.Name.Local == "vanish" {
@@ -131,7 +147,7 @@ func readListRef(d *ooxml.Decoder) (listRef, error) {
 	err := d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "numId":
-			ref.id = ooxml.Attr(e, "val")
+			ref.id = reference(e, "val")
 		case "ilvl":
 			if n, err := strconv.Atoi(ooxml.Attr(e, "val")); err == nil && n >= 0 && n < maxLevels {
 				ref.level, ref.set = n, true

@@ -18,7 +18,10 @@ import (
 // are outdated.
 func (t *turn) due(ctx context.Context) ([]Delivery, error) {
 	now := t.now()
-	waiting, err := t.waiting(ctx, now)
+	waiting, err := t.waiting(ctx, time.Time{}, now)
+	if err == nil && len(waiting) == 0 && !t.Alone.IsZero() { // those that are later than any can be; see isLater
+		waiting, err = t.waiting(ctx, now.Add(longestWait+time.Millisecond), time.Time{})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +65,14 @@ func (t *turn) due(ctx context.Context) ([]Delivery, error) {
 	return all[:min(len(all), roundSize)], nil
 }
 
-// waiting returns the first momentSize waiting items that are due at a time, zero: whenever.
-func (t *turn) waiting(ctx context.Context, at time.Time) (first []table.Item, err error) {
+// waiting returns the first momentSize waiting items that are due from one time to another, zero: whenever.
+func (t *turn) waiting(ctx context.Context, from, to time.Time) (first []table.Item, err error) {
 	q := table.Query{Table: table.Events, Partition: waitingList(t.teamID, t.endpoint.ID), Limit: momentSize}
-	if !at.IsZero() {
-		q.To = fmt.Sprintf("%013d#~", at.UnixMilli())
+	if !from.IsZero() {
+		q.From = fmt.Sprintf("%013d", from.UnixMilli())
+	}
+	if !to.IsZero() {
+		q.To = fmt.Sprintf("%013d#~", to.UnixMilli())
 	}
 	for item, err := range table.All(ctx, t.Table, q) { // the first page may have items that have expired, and no others
 		if err != nil {
@@ -95,7 +101,7 @@ func (t *turn) withoutExpired(ctx context.Context, all []Delivery) (due []Delive
 	t.notice(all, now)
 	for _, d := range all {
 		switch {
-		case d.NextAttemptAt.After(now): // it was replayed or attempted in the meantime
+		case t.isLater(d.NextAttemptAt.UnixMilli(), now): // it was replayed or attempted in the meantime
 		case d.hasExpired(now, t.still):
 			ended := d
 			ended.Status, ended.NextAttemptAt, ended.version = Failed, nil, d.version+1

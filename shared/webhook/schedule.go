@@ -16,6 +16,7 @@ const (
 	disableAfter = 3 * 24 * time.Hour // of nothing but failures, without the time when no worker ran
 	longestPause = 5 * time.Minute    // of an endpoint that fails
 	longestRetry = 24 * time.Hour     // that Retry-After may ask for
+	longestWait  = 27 * time.Hour     // from an attempt to the next: above longestRetry and the last of the pauses with its jitter
 	// expireAfter is when a delivery that still waits is given up, because its endpoint was
 	// disabled for long.
 	expireAfter = 7 * 24 * time.Hour

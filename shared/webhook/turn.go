@@ -96,13 +96,13 @@ func (w *Worker) begin(ctx context.Context, work pending.Work) (*turn, error) {
 	case t.endpoint.ID == "" || t.endpoint.Disabled:
 		// Enabling it stores the pending item again.
 		return nil, t.conclude(ctx, work)
-	case t.state[pausedField] > now.UnixMilli():
+	case w.isLater(t.state[pausedField], now):
 		return nil, t.postpone(ctx, work, t.state[pausedField])
 	}
 	if t.secrets, err = w.open(ctx, t.teamID, t.endpoint); err != nil {
 		return nil, err
 	}
-	state, err := w.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, t.endpoint.ID), If: table.Below(leaseField, w.over(now)),
+	state, err := w.Table.Add(ctx, table.Add{Key: stateKey(t.teamID, t.endpoint.ID), If: table.Below(leaseField, w.over(now, t.state[leaseField])),
 		Numbers: map[string]int64{leaseField: now.Add(leaseTime).UnixMilli()}, Strings: map[string]string{holderField: t.holder}})
 	if table.AsConditionFailed(err) != nil {
 		return nil, nil // the turn that runs looks again after its end, or the sweeper sends this again
@@ -114,9 +114,20 @@ func (w *Worker) begin(ctx context.Context, work pending.Work) (*turn, error) {
 	return t, nil
 }
 
-// over returns the time below which a lease holds no turn up.
-func (w *Worker) over(now time.Time) int64 {
+// isLater reports whether a time in Unix milliseconds, before which nothing is attempted, is after now. One that is later than any can
+// be was made while the clock of this machine was ahead, and is over. The clocks of processes that are not alone are AWS's.
+func (w *Worker) isLater(at int64, now time.Time) bool {
+	wait := fromMillis(at).Sub(now)
+	return wait > 0 && (wait <= longestWait || w.Alone.IsZero())
+}
+
+// over returns the time below which a lease holds no turn up. The lease that was read is over too if it ends later than one can: it was
+// made by a clock that was ahead. If its turn goes on, only one of the two records what became of a delivery.
+func (w *Worker) over(now time.Time, lease int64) int64 {
 	over := now.UnixMilli() + 1
+	if fromMillis(lease).Sub(now) > 2*leaseTime {
+		over = lease + 1
+	}
 	if !w.Alone.IsZero() { // a lease of this process ends after this or at it
 		over = max(over, w.Alone.Add(leaseTime).UnixMilli())
 	}
@@ -143,7 +154,7 @@ func (t *turn) goesOn(ctx context.Context) (bool, error) {
 // run makes rounds until nothing is due, the endpoint has to rest or the turn is over.
 func (t *turn) run(ctx context.Context) error {
 	t.begun = t.Now()
-	for ctx.Err() == nil && !t.isOver() && t.state[pausedField] <= t.now().UnixMilli() && t.disable == "" {
+	for ctx.Err() == nil && !t.isOver() && !t.isLater(t.state[pausedField], t.now()) && t.disable == "" {
 		due, err := t.due(ctx)
 		if err != nil {
 			return err
@@ -183,7 +194,7 @@ func (t *turn) end(ctx context.Context, failed error) error {
 	if failed != nil || disabled != nil || t.disable != "" {
 		return disabled // the message is delivered again, or nothing more is done
 	}
-	waiting, err := t.waiting(ctx, time.Time{})
+	waiting, err := t.waiting(ctx, time.Time{}, time.Time{})
 	if err != nil {
 		return err
 	}
@@ -194,7 +205,13 @@ func (t *turn) end(ctx context.Context, failed error) error {
 	if err != nil {
 		return fmt.Errorf("waiting delivery %q: %w", waiting[0].Sort, err)
 	}
-	return t.postpone(ctx, work, max(due, t.state[pausedField]))
+	now, next := t.now(), int64(0)
+	for _, at := range []int64{due, t.state[pausedField]} {
+		if t.isLater(at, now) {
+			next = max(next, at)
+		}
+	}
+	return t.postpone(ctx, work, next)
 }
 
 // postpone has the next turn begin at a time in Unix milliseconds: by a message if that is soon,

@@ -51,6 +51,10 @@ type Result struct {
 	Left int64
 }
 
+// maxAhead is above the longest time for which work is not sent again, that of deliveries of webhooks. A later time is of a clock that
+// was ahead, and over.
+const maxAhead = 28 * time.Hour
+
 // The numbers of a pending item that the sweeper keeps.
 const (
 	sendsField = "sends" // number of times it was sent again
@@ -243,7 +247,8 @@ func (s *sweep) isDue(ctx context.Context, i pendingItem) (bool, error) {
 		s.mu.Unlock()
 		return false, nil
 	}
-	return s.now.UnixMilli() >= i.Numbers[nextField], nil
+	wait := time.UnixMilli(i.Numbers[nextField]).Sub(s.now)
+	return wait <= 0 || wait > maxAhead, nil
 }
 
 // mark records that an item was sent.

@@ -66,7 +66,7 @@ func (s *Service) readAgainOps(ctx context.Context, teamID, id string) (ops []ta
 	before, version, now := st.work(teamID, id), st.version, s.now().UnixMilli()
 	st.version, st.Changed = version+1, true
 	ops = []table.Op{table.Put{Item: again}}
-	if st.due > now && st.NotBefore <= now && !st.Paused {
+	if st.due > now && !st.limited(s.now()) && !st.Paused {
 		st.due = now
 		soon := st.work(teamID, id)
 		work, ops = &soon, append(ops, table.Delete{Key: before.Key()}, soon.Promise())

@@ -112,6 +112,16 @@ func (st syncState) leased(now time.Time) bool {
 	return left > 0 && left <= 2*leaseTime
 }
 
+// limited reports whether the provider may not be asked at now.
+func (st syncState) limited(now time.Time) bool {
+	return st.NotBefore > now.UnixMilli() && !isTooLate(st.NotBefore, now)
+}
+
+// isTooLate reports whether a time in Unix milliseconds is later than a next sync can be. A clock that was ahead made it.
+func isTooLate(at int64, now time.Time) bool {
+	return millisToTime(at).Sub(now) > 2*longestWait
+}
+
 func syncStateFrom(item table.Item) (syncState, error) {
 	st := syncState{version: item.Version, due: item.Numbers[dueField], leaseUntil: item.Numbers[untilField]}
 	if err := json.Unmarshal(item.Body, &st.syncBody); err != nil {
@@ -205,7 +215,8 @@ func (s *Service) firstSync(teamID string, d DataSource, secrets Secrets) ([]tab
 }
 
 // PlanMissing schedules the first sync of each of a team's sources that has none
-// because it was created when no connector ran. The sweeper sends the message. A
+// because it was created when no connector ran, and the next one of each that a clock that
+// was ahead planned for a time that is far away. The sweeper sends the message of a first one. A
 // repeated call changes nothing. It opens no secrets: a source that only they connect is
 // scheduled when they are set.
 func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
@@ -236,9 +247,17 @@ func (s *Service) PlanMissing(ctx context.Context, teamID string) error {
 		if work == nil {
 			continue
 		}
-		if _, err := s.Table.Get(ctx, syncKey(teamID, d.ID)); err == nil {
+		item, err := s.Table.Get(ctx, syncKey(teamID, d.ID))
+		if err == nil {
+			if isTooLate(item.Numbers[dueField], s.now()) {
+				err = s.SyncSoon(ctx, teamID, d.ID)
+			}
+			if err != nil {
+				return err
+			}
 			continue
-		} else if !errors.Is(err, table.ErrNotFound) {
+		}
+		if !errors.Is(err, table.ErrNotFound) {
 			return fmt.Errorf("read the state of the sync: %w", err)
 		}
 		if err := s.Table.Write(ctx, ops...); err != nil && table.AsConditionFailed(err) == nil { // failed: another process was first

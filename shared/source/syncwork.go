@@ -117,7 +117,7 @@ func (s *Service) SyncSoon(ctx context.Context, teamID, id string) error {
 			}
 			requested = true
 			continue
-		case st.due <= now || st.NotBefore > now || st.Paused:
+		case st.due <= now || st.limited(s.now()) || st.Paused:
 			return nil // already due, or must wait for the provider
 		}
 		before := st.work(teamID, id)

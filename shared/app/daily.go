@@ -31,6 +31,9 @@ type daily struct {
 	// teamsPerSweep teams are done in a sweep, unless its time is over; 0: once.
 	parallel, pages int
 
+	// keep leaves the feeds as they are: the clock may be wrong; see jumpWatch.
+	keep bool
+
 	table   table.Store
 	now     func() time.Time
 	events  *audit.Log
@@ -144,7 +147,11 @@ func (d *daily) some(ctx context.Context, ids []string, today quota.Window) (int
 
 // team does the day's work for one team. It is idempotent.
 func (d *daily) team(ctx context.Context, teamID string, today quota.Window) error {
-	if err := errors.Join(d.events.Trim(ctx, teamID), d.sumUp(ctx, teamID, today),
+	var trimmed error
+	if !d.keep {
+		trimmed = d.events.Trim(ctx, teamID)
+	}
+	if err := errors.Join(trimmed, d.sumUp(ctx, teamID, today),
 		d.sources.PlanMissing(ctx, teamID), d.index.PlanRebuilds(ctx, teamID)); err != nil {
 		return fmt.Errorf("daily work of team %s: %w", teamID, err)
 	}

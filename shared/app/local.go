@@ -39,6 +39,8 @@ type Local struct {
 	hookQueue     *local.Queue // notices for webhook endpoints
 	extractQueue  *local.Queue // files to read
 	embedQueue    *local.Queue // documents and parts of the index that wait for vectors; nil: search is by words alone
+	opened        time.Time    // with a monotonic reading
+	jumps         jumpWatch    // of the clock, for tidy
 	resumed       int          // pieces of work that were pending when the data was opened
 }
 
@@ -87,7 +89,7 @@ func OpenLocal(ctx context.Context, dataDir string, o LocalOptions) (*Local, err
 	if err != nil {
 		return nil, fmt.Errorf("open the data: %w", err)
 	}
-	l := &Local{folder: dataDir, store: store}
+	l := &Local{folder: dataDir, store: store, opened: time.Now(), jumps: jumpWatch{begun: o.Now()}}
 	if err := l.join(ctx, dataDir, o); err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

@@ -93,10 +93,16 @@ func (l *Local) planVectors(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// tidy removes expired items, and is otherwise that of every process.
+// tidy removes expired items, unless the clock has jumped far ahead, and is otherwise that of every process.
 func (l *Local) tidy(ctx context.Context, log *slog.Logger) {
-	if _, err := l.store.Sweep(ctx); err != nil && ctx.Err() == nil {
-		log.ErrorContext(ctx, "expired items were not removed", "err", err)
+	jumped, first := l.jumps.jumped(l.now(), time.Since(l.opened))
+	if first {
+		log.WarnContext(ctx, "the clock jumped ahead by more than a day; what has expired is kept for a day, in case the clock is wrong")
+	}
+	if l.daily.keep = jumped; !jumped {
+		if _, err := l.store.Sweep(ctx); err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "expired items were not removed", "err", err)
+		}
 	}
 	if err := l.objects.RemoveUnfinished(); err != nil {
 		log.ErrorContext(ctx, "objects that were not finished were not removed", "err", err)

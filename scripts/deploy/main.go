@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if err != nil || at.Format(form) != *moment { // Parse takes fractions of a second too, which no name of a table has
 			return fmt.Errorf("%q is not a moment of UTC, such as 2026-11-23T05:00:00Z", *moment)
 		}
-		return a.restore(ctx, given.stackName(), at, time.Now(), out)
+		return a.restore(ctx, given, at, time.Now(), out)
 	}
 	if *continued != "" {
 		return a.continueFeeds(ctx, restoredNames(given.stackName(), *continued, table.Names), time.Now(), out)

@@ -37,8 +37,8 @@ const (
 // have the same moment, because a transaction spans several. It changes neither the stack nor its tables; deploying with
 // -c restored=MOMENT takes the new ones into use, so it refuses a stack that would then delete its own. An interrupted run may be repeated: it continues. Its last step, as of now, lets
 // the feeds of security events continue above the numbers of events that are lost.
-func (a *account) restore(ctx context.Context, name string, at, now time.Time, out io.Writer) error {
-	at = at.UTC()
+func (a *account) restore(ctx context.Context, given settings, at, now time.Time, out io.Writer) error {
+	at, name := at.UTC(), given.stackName()
 	there, err := a.stack(ctx, name)
 	if err != nil {
 		return err
@@ -50,6 +50,9 @@ func (a *account) restore(ctx context.Context, name string, at, now time.Time, o
 		return err
 	}
 	if err := a.keepsTables(ctx, there); err != nil {
+		return err
+	}
+	if _, err := keptOf(there, given); err != nil { // after hours, the deployment would refuse
 		return err
 	}
 	tables, err := tablesOfStack(there)

@@ -123,8 +123,10 @@ func TestRestoreRefusesBeforeItChangesAnything(t *testing.T) {
 	t.Parallel()
 	a, name := restorable(t)
 	for want, err := range map[string]error{
-		"there is no stack none":      a.restore(t.Context(), "none", time.Now(), time.Now(), &strings.Builder{}),
-		"can be restored to a moment": a.restore(t.Context(), name, time.Now().Add(time.Hour), time.Now(), &strings.Builder{}),
+		"there is no stack none": a.restore(t.Context(), settings{"name": "none"}, time.Now(), time.Now(), &strings.Builder{}),
+		// Of version 0.1: the deployment after the restore needs settings.
+		"give all of them this time":  a.restore(t.Context(), settings{"name": name}, time.Now().Add(time.Hour), time.Now(), &strings.Builder{}),
+		"can be restored to a moment": a.restore(t.Context(), settings{"name": name, "rate": "50"}, time.Now().Add(time.Hour), time.Now(), &strings.Builder{}),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 )
 
 // settings are values of -c, as in infra.
@@ -39,6 +40,29 @@ func (s settings) stackName() string {
 	return name
 }
 
+// nothingChosen are the values that name a stack or a restored moment: who gives only these has not said how the stack is to be.
+var nothingChosen = []string{"name", "stage", "restored"}
+
+// keptOf returns the settings with which a stack was deployed. A stack of version 0.1 does not say them. Without any given ones, its domain,
+// its model and who gets its alarms would be removed, so that is an error.
+func keptOf(there *types.Stack, given settings) (settings, error) {
+	kept, text := settings{}, output(there, "Settings")
+	if text != "" {
+		if err := json.Unmarshal([]byte(text), &kept); err != nil {
+			return nil, fmt.Errorf("read the settings of the stack %s: %w", aws.ToString(there.StackName), err)
+		}
+		return kept, nil
+	}
+	for key := range given {
+		if !slices.Contains(nothingChosen, key) {
+			return kept, nil
+		}
+	}
+	return nil, fmt.Errorf("the stack %s is of a version that does not say with which settings it was deployed, and those that are not given, such as a "+
+		"domain, would be removed: give all of them this time, or if all are defaults one of these: CONTEXT='-c logLevel=info', with its name and stage",
+		aws.ToString(there.StackName))
+}
+
 // remember writes the settings with which the stack was deployed to a file, so that the next deployment keeps those that
 // are not given. Without a stack, and for one that an older version deployed, there are none.
 func (a *account) remember(ctx context.Context, given settings, file string, out io.Writer) error {
@@ -52,12 +76,11 @@ func (a *account) remember(ctx context.Context, given settings, file string, out
 		if err := a.usable(there); err != nil {
 			return err
 		}
-		if text := output(there, "Settings"); text != "" {
-			if err := json.Unmarshal([]byte(text), &kept); err != nil {
-				return fmt.Errorf("read the settings of the stack %s: %w", aws.ToString(there.StackName), err)
-			}
-		} else {
-			fmt.Fprintf(out, "The stack %s does not say with which settings it was deployed: give all of them this time.\n", aws.ToString(there.StackName))
+		if kept, err = keptOf(there, given); err != nil {
+			return err
+		}
+		if output(there, "Settings") == "" {
+			fmt.Fprintf(out, "The stack %s does not say with which settings it was deployed: those that are not given get their defaults.\n", aws.ToString(there.StackName))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(kept)) {

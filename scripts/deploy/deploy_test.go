@@ -77,6 +77,15 @@ func (c *cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		fmt.Fprint(w, `<GetCallerIdentityResponse><GetCallerIdentityResult><Account>123456789012</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+	case "ValidateTemplate":
+		switch region, body := r.Header.Get("Authorization"), r.FormValue("TemplateBody"); {
+		case strings.Contains(region, "/us-gov-west-1/") && strings.Contains(body, `"AWS::Budgets::Budget"`):
+			refuse(400, "ValidationError", "Template format error: Unrecognized resource types: [AWS::Budgets::Budget]")
+		case strings.Contains(region, "/eu-west-3/"):
+			refuse(403, "AccessDenied", "not you")
+		default:
+			fmt.Fprint(w, `<ValidateTemplateResponse><ValidateTemplateResult></ValidateTemplateResult></ValidateTemplateResponse>`)
+		}
 	case "DescribeStacks":
 		described, ok := c.stacks[name]
 		if !ok {
@@ -420,6 +429,28 @@ func TestSettingsAreRemembered(t *testing.T) {
 			}
 			if len(fake.did) > 0 {
 				t.Errorf("it did %v", fake.did)
+			}
+		})
+	}
+}
+
+// TestABudgetNeedsARegionThatHasThem checks it before the build: CloudFormation would refuse the whole template after it.
+func TestABudgetNeedsARegionThatHasThem(t *testing.T) {
+	const refused = "CloudFormation has no budgets in us-gov-west-1: make it by hand, and deploy with -c budget=0"
+	for name, c := range map[string]struct{ region, kept, args, want string }{
+		"a region with budgets":         {"eu-central-1", "{}", "-c budget=50", ""},
+		"one without":                   {"us-gov-west-1", "{}", "-c budget=50", refused},
+		"without a budget":              {"us-gov-west-1", "{}", "-c budget=0", ""},
+		"a budget of before":            {"us-gov-west-1", `{"budget":"50"}`, "", refused},
+		"a budget that is taken back":   {"us-gov-west-1", `{"budget":"50"}`, "-c budget=0", ""},
+		"credentials that may not know": {"eu-west-3", "{}", "-c budget=50", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			given(t, &cloud{stacks: map[string]string{"docent": described("docent", "UPDATE_COMPLETE", "docent", "Settings", c.kept)}})
+			t.Setenv("AWS_REGION", c.region)
+			err := run(t.Context(), append([]string{"-remember", filepath.Join(t.TempDir(), "settings.json")}, strings.Fields(c.args)...), &strings.Builder{})
+			if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
+				t.Errorf("error %v, want %q", err, c.want)
 			}
 		})
 	}

@@ -33,6 +33,11 @@ func (a *account) fitting(ctx context.Context, there *cftypes.Stack, given, kept
 	if parts := strings.Split(value("alarmsTopic"), ":"); len(parts) > 3 && parts[3] != a.region {
 		return fmt.Errorf("the topic of the alarms is in the region %s: CloudWatch needs one of %s", parts[3], a.region)
 	}
+	if budget := value("budget"); budget != "" && budget != "0" {
+		if err := a.hasBudgets(ctx); err != nil {
+			return err
+		}
+	}
 	restored := value("restored")
 	if restored == "" {
 		if kept["restored"] == "" || there == nil {
@@ -54,6 +59,16 @@ func (a *account) fitting(ctx context.Context, there *cftypes.Stack, given, kept
 		return nil
 	}
 	return a.keepsTables(ctx, there)
+}
+
+// hasBudgets returns an error if CloudFormation does not know budgets in the region, as in GovCloud: it refuses a template that has one, whatever
+// its conditions. Any other answer, such as that this may not be asked, leaves it to the deployment.
+func (a *account) hasBudgets(ctx context.Context) error {
+	_, err := a.stacks.ValidateTemplate(ctx, &cloudformation.ValidateTemplateInput{TemplateBody: aws.String(`{"Resources":{"Budget":{"Type":"AWS::Budgets::Budget"}}}`)})
+	if err != nil && strings.Contains(err.Error(), "Unrecognized resource types") {
+		return fmt.Errorf("CloudFormation has no budgets in %s: make it by hand, and deploy with -c budget=0", a.region)
+	}
+	return nil
 }
 
 // ownsTables reports whether a stack has tables of its own. One that uses restored tables has none. A stack has more than the hundred

@@ -48,17 +48,7 @@ func (h *home) endings(name string) ended {
 		return made
 	}
 	revoked := ended{status: 401, code: "unauthorized", detail: "The key of this request no longer works.", errorType: "authentication_error"}
-	deactivate := func() error {
-		before, err := teams.Profile(ctx, h.team.ID, bob.ID)
-		if err != nil {
-			return err
-		}
-		after, err := teams.Changed(before, []byte(`{"userName":"bob","active":false}`))
-		if err != nil {
-			return err
-		}
-		return teams.ReplaceProfile(ctx, h.team.ID, before, after)
-	}
+	deactivate := func() error { return h.changeUser(bob.ID, `{"userName":"bob","active":false}`) }
 	leave := func() error {
 		groups.Store(new([]access.Group))
 		return nil

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"docent/shared/table"
+	"docent/shared/team"
+	"docent/shared/team/teamtest"
 )
 
 // lateReader calls before, once, before it is read.
@@ -124,4 +126,117 @@ func (h *home) streamed(method, path string, body io.Reader, e ended) string {
 	w := httptest.NewRecorder()
 	h.handler.ServeHTTP(w, r)
 	return w.Body.String()
+}
+
+// TestAChangeAfterASlowBodyIsByWhoMayMakeItNow: the caller is checked before the body is read, which a client can make last for
+// minutes. An admin who was dismissed in the meantime must not make a key that stays.
+func TestAChangeAfterASlowBodyIsByWhoMayMakeItNow(t *testing.T) {
+	t.Parallel()
+	const settings, content = true, false
+	changes := map[string]struct {
+		method, path, media string
+		body                func(h *home) string
+		of                  bool // settings: only admins may
+	}{
+		"key":  {"POST", "/api-keys", "application/json", func(*home) string { return `{"kind":"team","name":"back door"}` }, settings},
+		"SAML": {"PUT", "/team/saml-metadata", "application/xml", func(h *home) string { return string(samlText(h.t, "sso")) }, settings},
+		"SCIM": {"POST", "/scim/v2/Users", "application/scim+json", func(*home) string { return `{"userName":"eve"}` }, settings},
+		"document": {"PUT", "/documents", "application/json", func(h *home) string {
+			return `{"collectionId":"` + h.collection("wiki") + `","uri":"https://wiki.test/zebra","title":"Zebra","body":"It is 7 metres tall."}`
+		}, content},
+	}
+	endings := map[string]struct {
+		end    func(h *home, made team.APIKey) error
+		status map[bool]int // 0: it succeeds
+	}{
+		"key revoked": {func(h *home, k team.APIKey) error { return h.services.teams.RevokeKey(h.t.Context(), h.team.ID, k.ID) }, map[bool]int{settings: 401, content: 401}},
+		"owner deactivated": {func(h *home, k team.APIKey) error {
+			return h.changeUser(*k.UserID, `{"userName":"bob","active":false}`)
+		}, map[bool]int{settings: 401, content: 401}},
+		"owner no admin": {func(h *home, k team.APIKey) error { return h.changeUser(*k.UserID, `{"userName":"bob"}`) }, map[bool]int{settings: 403}},
+		"nothing":        {func(*home, team.APIKey) error { return nil }, nil},
+	}
+	for what, c := range changes {
+		for name, e := range endings {
+			t.Run(what+", "+name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					h := newHome(t)
+					h.asSCIM("GET", "/Users", nil) // sets SAML metadata, without which there is no SCIM
+					bob, err := teamtest.CreateUser(t.Context(), h.services.teams, h.team.ID, "bob", team.RoleAdmin)
+					if err != nil {
+						t.Fatal(err)
+					}
+					made, text, err := h.services.teams.CreateKey(t.Context(), h.team.ID, team.NewKey{Kind: team.KindPersonal, UserID: bob.ID, Name: "his"})
+					if err != nil {
+						t.Fatal(err)
+					}
+					body := &lateReader{strings.NewReader(c.body(h)), func() {
+						time.Sleep(15 * time.Second) // of the bubble
+						if err := e.end(h, made); err != nil {
+							t.Error(err)
+						}
+					}}
+					r := httptest.NewRequestWithContext(t.Context(), c.method, "/v1"+c.path, body)
+					r.Header.Set("Authorization", "Bearer "+text)
+					r.Header.Set("Content-Type", c.media)
+					w := httptest.NewRecorder()
+					h.handler.ServeHTTP(w, r)
+					if want := e.status[c.of]; want == 0 && w.Code >= 300 || want != 0 && w.Code != want {
+						t.Errorf("%d %s, want %d", w.Code, w.Body, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+// changeUser replaces the attributes of a user.
+func (h *home) changeUser(id, attributes string) error {
+	before, err := h.services.teams.Profile(h.t.Context(), h.team.ID, id)
+	if err != nil {
+		return err
+	}
+	after, err := h.services.teams.Changed(before, []byte(attributes))
+	if err != nil {
+		return err
+	}
+	return h.services.teams.ReplaceProfile(h.t.Context(), h.team.ID, before, after)
+}
+
+// TestAChangeAfterASlowBodyIsByTheRightsOfNow: who left a group in the meantime changes no document that only the group reads.
+func TestAChangeAfterASlowBodyIsByTheRightsOfNow(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]int{"owner left a group": 404, "person of a team key left a group": 404, "nothing": 200} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				h := newHome(t)
+				kind := name
+				if name == "nothing" {
+					kind = "owner left a group"
+				}
+				teams := h.key
+				e := h.endings(kind)
+				his := h.key
+				h.key = teams
+				const uri = "https://wiki.test/zebra"
+				h.must(200, "PUT", "/documents", map[string]any{"collectionId": h.collection("wiki"), "uri": uri, "title": "Zebra", "body": "It is 7 metres tall.",
+					"access": map[string]any{"groups": []string{"Engineering"}}})
+				h.key = his
+				body := &lateReader{strings.NewReader(`{"access":null}`), func() {
+					time.Sleep(4 * time.Second) // of the bubble
+					if name == "nothing" {
+						return
+					}
+					if err := e.end(); err != nil {
+						t.Error(err)
+					}
+				}}
+				if reply := h.streamed("PATCH", "/documents/"+h.id(uri), body, e); strings.Contains(reply, `"status":404`) != (want == 404) {
+					t.Errorf("%s, want %d", reply, want)
+				}
+			})
+		})
+	}
 }

@@ -105,6 +105,13 @@ func (h *administration) storeSAML(w http.ResponseWriter, r *http.Request) (team
 	if err != nil {
 		return team.SAMLMetadata{}, err
 	}
+	now, err := withCallerNow(r.Context())
+	if err == nil {
+		_, err = administrator(now)
+	}
+	if err != nil {
+		return team.SAMLMetadata{}, err
+	}
 	provider, err := h.ParseSAML(text)
 	if err != nil {
 		return team.SAMLMetadata{}, err

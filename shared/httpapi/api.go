@@ -154,7 +154,11 @@ func (m *mux) serve(w http.ResponseWriter, r *http.Request, pattern string, hand
 	if err := openBody(r, body, f); err != nil {
 		return err
 	}
-	handler(w, r)
+	ctx, err := withCallerNow(r.Context())
+	if err != nil {
+		return err
+	}
+	handler(w, r.WithContext(ctx))
 	return nil
 }
 

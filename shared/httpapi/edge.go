@@ -100,7 +100,7 @@ func (s Services) serveWithKey(operations *mux, reply *reply, pattern string, no
 	}
 	req.pattern = pattern // which actFor records
 	who, err := s.actFor(r, authentication.Principal, reads(pattern))
-	req.who, req.recheck = who, func(ctx context.Context) error { return s.recheck(ctx, r, who) }
+	req.who, req.recheck = who, func(ctx context.Context) (team.Principal, error) { return s.recheck(ctx, r, who) }
 	req.account = operations.teamAccount(who.TeamID)
 	reply.charge(req.account)
 	req.counted = s.beginCounting(r, who, notes)
@@ -189,16 +189,30 @@ func (s Services) authenticate(r *http.Request, pattern string) (team.Authentica
 	return s.Teams.Authenticate(r.Context(), key, options...)
 }
 
-// recheck returns an error if the key or session of r no longer makes it the request of who.
-func (s Services) recheck(ctx context.Context, r *http.Request, who team.Principal) error {
+// recheck returns who as of now, or an error if the key or session of r no longer makes it the request of who.
+func (s Services) recheck(ctx context.Context, r *http.Request, who team.Principal) (team.Principal, error) {
 	text, ok, err := s.session(r)
 	if err != nil {
-		return err
+		return team.Principal{}, err
 	}
 	if !ok {
 		_, text, _ = strings.Cut(r.Header.Get("Authorization"), " ")
 	}
 	return s.Teams.Recheck(ctx, strings.TrimSpace(text), who)
+}
+
+// withCallerNow returns ctx with the caller as of now, if the request of ctx has waited, such as for its body: a client can
+// make that last for minutes. It returns an error if the caller may no longer make the request. It is called before the operation.
+func withCallerNow(ctx context.Context) (context.Context, error) {
+	req := requestFrom(ctx)
+	if req.recheck == nil || time.Since(req.begun) < recheckFirst {
+		return ctx, nil
+	}
+	now, err := req.recheck(ctx)
+	if err != nil && !apierr.IsCode(err, apierr.CodeAccessChanged) { // nothing was read before
+		return ctx, withdrawn(err)
+	}
+	return team.WithPrincipal(ctx, now), nil
 }
 
 // checkAgain replaces a reply that shows something if its caller may no longer be answered. A stream checks that itself,

@@ -99,14 +99,18 @@ func refusedNow(ctx context.Context) *apierr.Error {
 		return nil
 	}
 	var refused *apierr.Error
-	switch err := req.recheck(ctx); {
-	case !errors.As(err, &refused), refused.Kind == apierr.Internal, refused.Kind == apierr.Unavailable:
+	if _, err := req.recheck(ctx); !errors.As(withdrawn(err), &refused) || refused.Kind == apierr.Internal || refused.Kind == apierr.Unavailable {
 		return nil
-	case refused.Kind == apierr.Unauthenticated:
-		return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "The key of this request no longer works.")
-	default:
-		return refused
 	}
+	return refused
+}
+
+// withdrawn returns err of a recheck as the client is told it.
+func withdrawn(err error) error {
+	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Kind == apierr.Unauthenticated {
+		return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "The key of this request no longer works.")
+	}
+	return err
 }
 
 // refusalEvent returns the event that ends the stream of the request of ctx if its caller may no longer be answered,

@@ -38,10 +38,10 @@ type request struct {
 	refused    error          // why a sign-in failed
 	refusedWho team.Principal // who was refused before the request was theirs, if known
 
-	who     team.Principal              // whose request it is; empty without a key
-	recheck func(context.Context) error // returns an error if the caller may no longer be answered; nil without a key
-	counted *counting                   // its usage; nil without a key
-	cost    *table.Meter                // what it has used of the tables
+	who     team.Principal                                // whose request it is; empty without a key
+	recheck func(context.Context) (team.Principal, error) // returns who as of now, or an error if they may no longer be answered; nil without a key
+	counted *counting                                     // its usage; nil without a key
+	cost    *table.Meter                                  // what it has used of the tables
 
 	reply   *reply
 	chat    bool          // of a client of OpenAI's API

@@ -11,6 +11,7 @@ import (
 	"docent/shared/memory"
 	"docent/shared/scim"
 	"docent/shared/scim/protocol"
+	"docent/shared/team"
 	"docent/shared/usage"
 )
 
@@ -51,6 +52,16 @@ func (s Services) serveSCIM(w http.ResponseWriter, r *http.Request) {
 	defer in.end()
 	work := account.work()
 	defer work.End()
+	begin := func(ctx context.Context) error {
+		if err := work.Begin(ctx); err != nil {
+			return err
+		}
+		now, err := withCallerNow(ctx)
+		if p, _ := team.PrincipalFrom(now); err == nil {
+			err = team.RequireSCIM(p)
+		}
+		return err
+	}
 	face := s.scimFace()
 	if hasBody(r.Method) {
 		face.ReadBody = func(ctx context.Context, limit int64) ([]byte, error) {
@@ -59,9 +70,9 @@ func (s Services) serveSCIM(w http.ResponseWriter, r *http.Request) {
 				in.discard()
 				return nil, err
 			}
-			return body, work.Begin(ctx)
+			return body, begin(ctx)
 		}
-	} else if err := work.Begin(r.Context()); err != nil {
+	} else if err := begin(r.Context()); err != nil {
 		writeSCIMError(w, r, err)
 		return
 	}

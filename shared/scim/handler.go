@@ -207,7 +207,9 @@ func (req *request) read(r *http.Request, readBody func(ctx context.Context, lim
 		return protocol.Refuse(http.StatusRequestEntityTooLarge, "", "The request body may have at most %d bytes. Send less.", limit)
 	case errors.Is(err, memory.ErrBusy):
 		return err
-	case errors.As(err, &refused):
+	case errors.As(err, &refused) && refused.Kind != apierr.Invalid: // about the caller
+		return err
+	case refused != nil:
 		return protocol.Bad(protocol.InvalidSyntax, "%s", refused.Detail)
 	case err != nil:
 		return protocol.Bad(protocol.InvalidSyntax, "The request body is incomplete.")

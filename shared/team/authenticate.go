@@ -68,15 +68,15 @@ func (s *Service) AuthenticateSession(ctx context.Context, text string, options 
 	return s.authenticate(ctx, text, call{counted: true, session: true, reading: slices.Contains(options, Reading)})
 }
 
-// Recheck returns an error if text, which was authenticated as was earlier, would no longer be. An expiry in the meantime is not
-// an error: it was known when the request began, and withdraws no right. Recheck counts and admits nothing, and does not use
-// the cache. The errors:
+// Recheck returns the principal of text, which was authenticated as was earlier, as it is now, or an error if it would no longer be
+// authenticated. An expiry in the meantime is not an error: it was known when the request began, and withdraws no right. Recheck
+// counts and admits nothing, and does not use the cache. The errors:
 //
 //   - the error with which Authenticate or AuthenticateSession would now refuse text
 //   - the error with which ActFor would now refuse to act for the person of was
-//   - 409 access-changed if was has a Reader, and its person has lost one of the groups or names to which
+//   - 409 access-changed, besides the principal, if was has a Reader, and its person has lost one of the groups or names to which
 //     access rules give access
-func (s *Service) Recheck(ctx context.Context, text string, was Principal) error {
+func (s *Service) Recheck(ctx context.Context, text string, was Principal) (Principal, error) {
 	kind, _, _, _ := ParseKey(text)
 	reading := was.Reader.UserID() != ""
 	now, err := s.authenticate(ctx, text, call{session: kind == KindSession, reading: reading && !was.ActsFor, again: true, knownEnd: was.ExpiresAt})
@@ -87,7 +87,7 @@ func (s *Service) Recheck(ctx context.Context, text string, was Principal) error
 	if err == nil && reading && !was.Reader.Within(p.Reader) {
 		err = apierr.New(apierr.Conflict, apierr.CodeAccessChanged, "What you may read changed during the request. Send it again.")
 	}
-	return err
+	return p, err
 }
 
 // Option changes what authentication returns.

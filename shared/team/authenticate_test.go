@@ -94,7 +94,7 @@ func TestEveryBadKeyGetsTheSameAnswer(t *testing.T) {
 		if !errors.As(err, &public) || public.Kind != apierr.Unauthenticated || public.Error() != "unauthorized: A valid API key is required." {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if err := o.Recheck(ctx, c.text, team.Principal{}); !apierr.IsCode(err, apierr.CodeUnauthorized) {
+		if _, err := o.Recheck(ctx, c.text, team.Principal{}); !apierr.IsCode(err, apierr.CodeUnauthorized) {
 			t.Errorf("%s, checked again: %v", c.name, err)
 		}
 		if !reflect.DeepEqual(got, team.Authentication{}) {
@@ -107,7 +107,7 @@ func TestEveryBadKeyGetsTheSameAnswer(t *testing.T) {
 			t.Errorf("%s: rejected %+v, want reason %s", c.name, rejected, c.reason)
 		}
 	}
-	if err := o.Recheck(ctx, text, team.Principal{}); err != nil {
+	if _, err := o.Recheck(ctx, text, team.Principal{}); err != nil {
 		t.Errorf("the good key, checked again: %v", err)
 	}
 	got, err := o.Authenticate(ctx, text)
@@ -212,7 +212,7 @@ func TestARequestInProgressEndsWithItsPerson(t *testing.T) {
 				was  team.Principal
 				want string
 			}{"acting": {bot, acting, c.acting}, "acting without reading": {bot, unread, ofUnread}, "his own": {own, his.Principal, c.own}, "the team": {bot, was.Principal, ""}} {
-				err := o.Recheck(t.Context(), r.text, r.was)
+				_, err := o.Recheck(t.Context(), r.text, r.was)
 				if r.want == "" && err != nil || r.want != "" && !apierr.IsCode(err, r.want) {
 					t.Errorf("%s: %v, want %q", who, err, r.want)
 				}
@@ -261,7 +261,7 @@ func TestARequestInProgressOutlivesItsKey(t *testing.T) {
 			o.clock.Advance(life / 4)
 			must(t, c.during(o, k))
 			o.clock.Advance(life)
-			if err := o.Recheck(t.Context(), text, was.Principal); apierr.IsCode(err, apierr.CodeUnauthorized) != c.ends {
+			if _, err := o.Recheck(t.Context(), text, was.Principal); apierr.IsCode(err, apierr.CodeUnauthorized) != c.ends {
 				t.Errorf("in progress: %v", err)
 			}
 			if _, err := o.Authenticate(t.Context(), text); !apierr.IsCode(err, apierr.CodeUnauthorized) {

@@ -119,7 +119,7 @@ func TestWordsStayWhole(t *testing.T) {
 	if !browser.Value[bool](b, rotated) {
 		t.Fatal("a key is not rotated")
 	}
-	for _, width := range []int64{1280, 1000, 768, 720, 400} {
+	for _, width := range []int64{1280, 1180, 1080, 1000, 768, 720, 400} {
 		b.Look(width, 800, "light")
 		for page, has := range map[string]string{"settings/tokens": "Old key ends", collection: "sponsors"} {
 			open(b, page)

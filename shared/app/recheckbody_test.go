@@ -144,6 +144,7 @@ func TestAChangeAfterASlowBodyIsByWhoMayMakeItNow(t *testing.T) {
 		"document": {"PUT", "/documents", "application/json", func(h *home) string {
 			return `{"collectionId":"` + h.collection("wiki") + `","uri":"https://wiki.test/zebra","title":"Zebra","body":"It is 7 metres tall."}`
 		}, content},
+		"tool": {"POST", "/mcp", "application/json", func(*home) string { return `{"jsonrpc":"2.0","id":1,"method":"ping"}` }, content},
 	}
 	endings := map[string]struct {
 		end    func(h *home, made team.APIKey) error
@@ -184,6 +185,10 @@ func TestAChangeAfterASlowBodyIsByWhoMayMakeItNow(t *testing.T) {
 					h.handler.ServeHTTP(w, r)
 					if want := e.status[c.of]; want == 0 && w.Code >= 300 || want != 0 && w.Code != want {
 						t.Errorf("%d %s, want %d", w.Code, w.Body, want)
+					}
+					where := w.Header().Get("WWW-Authenticate")
+					if (where != "") != (w.Code == 401) || strings.Contains(where, "resource_metadata") != (w.Code == 401 && what == "tool") {
+						t.Errorf("%d, WWW-Authenticate %q", w.Code, where)
 					}
 				})
 			})

@@ -117,6 +117,7 @@ func (s Services) serveWithKey(operations *mux, reply *reply, pattern string, no
 		return
 	}
 	s.route(operations, reply, r.WithContext(audit.WithOrigin(team.WithPrincipal(r.Context(), who), originOf(r, who))))
+	s.sayWhere(reply.Header(), r)
 	s.checkAgain(reply, r)
 }
 
@@ -227,11 +228,16 @@ func (s Services) checkAgain(reply *reply, r *http.Request) {
 	}
 }
 
-// refuse replies that the caller of r may not be answered. If another key is needed, it says where a program gets one.
+// refuse replies that the caller of r may not be answered.
 func (s Services) refuse(reply *reply, r *http.Request, err error) {
 	writeError(reply, r, err)
-	if reply.Header().Get("WWW-Authenticate") != "" {
-		reply.Header().Set("WWW-Authenticate", s.challenge(r.URL.Path, len(r.Header.Values("Authorization")) > 0))
+	s.sayWhere(reply.Header(), r)
+}
+
+// sayWhere adds to the headers of a refusal of r, if another key is needed, where a program gets one.
+func (s Services) sayWhere(h http.Header, r *http.Request) {
+	if h.Get("WWW-Authenticate") != "" {
+		h.Set("WWW-Authenticate", s.challenge(r.URL.Path, len(r.Header.Values("Authorization")) > 0))
 	}
 }
 

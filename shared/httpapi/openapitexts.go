@@ -53,7 +53,7 @@ var descriptions = map[string]string{
 	"listWebhookEndpoints":  "Without their secrets.",
 	"createWebhookEndpoint": "A team has at most 10. Its events are delivered by the Standard Webhooks specification, at least once, and retried for 3 days. Events of changes that were made before are not delivered.",
 	"getWebhookEndpoint":    "Without its secrets.",
-	"updateWebhookEndpoint": "A JSON merge patch (RFC 7396). An endpoint that is enabled again gets what waited for it; what happened while it was disabled is not delivered. Another address for an endpoint with types of security events needs the scope audit too, as new types do.",
+	"updateWebhookEndpoint": "A JSON merge patch (RFC 7396). An endpoint that is enabled again gets what waited for it; what happened while it was disabled is not delivered. Another address for an endpoint with types of security events needs the scope audit too, as new types do. Security events of a type that it no longer has are not sent, also if they wait or are replayed.",
 	"deleteWebhookEndpoint": "What waits for it is not delivered.",
 	"rotateWebhookSecret":   "Deliveries are signed with the old secret too for the overlap, 86,400 seconds if nothing else is asked for.",
 	"testWebhookEndpoint":   "An event of the type webhook.test, whatever the types of the endpoint. Its delivery is listed with the others.",

@@ -95,14 +95,14 @@ func upToMoment(waiting []table.Item, n int) []table.Item {
 	return waiting[:min(n, len(waiting))]
 }
 
-// withoutExpired ends the deliveries of all that are too old, and returns the others that are due.
+// withoutExpired ends the deliveries of all that are too old or that the endpoint may no longer get, and returns the others that are due.
 func (t *turn) withoutExpired(ctx context.Context, all []Delivery) (due []Delivery, err error) {
 	now := t.now()
 	t.notice(all, now)
 	for _, d := range all {
 		switch {
 		case t.isLater(d.NextAttemptAt.UnixMilli(), now): // it was replayed or attempted in the meantime
-		case d.hasExpired(now, t.still):
+		case d.hasExpired(now, t.still), !t.endpoint.sends(d.Type):
 			ended := d
 			ended.Status, ended.NextAttemptAt, ended.version = Failed, nil, d.version+1
 			if err := t.record(ctx, d, ended); err != nil {

@@ -2,6 +2,8 @@ package webhook_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -244,5 +246,78 @@ func TestTheLastAttemptAtTheOldURLIsNotTheLastAtTheNewOne(t *testing.T) {
 		if got, err := w.Get(t.Context(), team, e.ID); err != nil || got.Disabled {
 			t.Errorf("after %d: endpoint %+v %v", last, got, err)
 		}
+	}
+}
+
+// TestSecurityEventsGoOnlyToAnEndpointThatHasTheirType: also those that wait, and those that are replayed. Whoever may not read security
+// events may change the address of an endpoint that has no types of them any more.
+func TestSecurityEventsGoOnlyToAnEndpointThatHasTheirType(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		down   bool       // the first address: the deliveries wait
+		types  [][]string // that the endpoint gets, one change after the other; the last one with the other address
+		replay bool
+		want   string
+	}{
+		"wait":            {true, [][]string{{"answer.completed"}}, false, "answer.completed"},
+		"wait, two steps": {true, [][]string{{"answer.completed"}, {"answer.completed"}}, false, "answer.completed"},
+		"wait, kept":      {true, [][]string{{"answer.asked"}}, false, "answer.asked answer.completed"},
+		"replayed":        {false, [][]string{{"answer.failed"}}, true, "answer.completed webhook.test"},
+		"replayed, kept":  {false, [][]string{{"answer.asked"}}, true, "answer.asked answer.completed webhook.test"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			const here, there = "https://here.test/", "https://there.test/"
+			e := w.endpoint(here, "answer.completed", "answer.asked")
+			w.secrets[there] = w.secrets[here]
+			w.answer = func(r webhook.Request) webhook.Reply {
+				if c.down && r.URL == here {
+					return webhook.Reply{Status: 503}
+				}
+				return webhook.Reply{Status: 204}
+			}
+			w.happen(audit.AnswerAsked, 1)
+			if c.replay {
+				if _, err := w.Test(t.Context(), team, e.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.work()
+			for i, types := range c.types {
+				_, err := w.Update(t.Context(), team, e.ID, func(f *webhook.Fields) error {
+					f.EventTypes = types
+					if i == len(c.types)-1 {
+						f.URL = there
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.taken()
+			if c.replay {
+				for _, d := range w.deliveries(e.ID) {
+					if _, err := w.Replay(t.Context(), team, e.ID, d.ID); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			w.pass(10*time.Minute, time.Second)
+			var kinds []string
+			for _, p := range w.taken() {
+				if p.url == there {
+					kinds = append(kinds, p.kind)
+				}
+			}
+			slices.Sort(kinds)
+			if got := strings.Join(kinds, " "); got != c.want {
+				t.Errorf("posted %q, want %q", got, c.want)
+			}
+			if n := w.pendingItems(); n != 0 {
+				t.Errorf("%d items are still pending", n)
+			}
+		})
 	}
 }

@@ -105,6 +105,13 @@ func topics(all []Endpoint) (t pending.Topics) {
 // wants reports whether events of the type are delivered to e.
 func (e Endpoint) wants(kind string) bool { return !e.Disabled && slices.Contains(e.EventTypes, kind) }
 
+// sends reports whether a delivery of the type that was made for e, perhaps long ago, may be posted to its address of now. A
+// security event may only while e has its type: without, SendsSecurityEvents lets anybody choose the address.
+func (e Endpoint) sends(kind string) bool {
+	_, isOwn := own[kind]
+	return isOwn || kind == TestEvent || slices.Contains(e.EventTypes, kind)
+}
+
 // Service holds the rules of webhook endpoints.
 type Service struct {
 	Table  table.Store

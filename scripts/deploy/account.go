@@ -8,6 +8,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -28,6 +29,7 @@ type account struct {
 	objects    *s3.Client
 	tables     *dynamodb.Client
 	functions  *lambda.Client
+	poll       time.Duration // between two looks at a table that is being restored
 }
 
 // regionName is the form of the names of regions, such as us-gov-west-1 and eusc-de-east-1.
@@ -49,7 +51,7 @@ func open(ctx context.Context) (*account, error) {
 	if _, err := settings.Credentials.Retrieve(ctx); err != nil {
 		return nil, errors.New("there are no credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 	}
-	a := &account{region: settings.Region, stacks: cloudformation.NewFromConfig(settings), tables: dynamodb.NewFromConfig(settings), functions: lambda.NewFromConfig(settings),
+	a := &account{region: settings.Region, poll: restorePoll, stacks: cloudformation.NewFromConfig(settings), tables: dynamodb.NewFromConfig(settings), functions: lambda.NewFromConfig(settings),
 		objects: s3.NewFromConfig(settings, func(o *s3.Options) { o.UsePathStyle = os.Getenv("AWS_ENDPOINT_URL") != "" })}
 	who, err := sts.NewFromConfig(settings).GetCallerIdentity(ctx, nil)
 	if err != nil {

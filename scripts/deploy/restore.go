@@ -140,12 +140,13 @@ func (a *account) recoverable(ctx context.Context, name string, at time.Time) er
 	return nil
 }
 
-// restoreTable begins to restore a table, unless an earlier run did.
+// restoreTable begins to restore a table, unless an earlier run did, whose table may not be there yet.
 func (a *account) restoreTable(ctx context.Context, from, to string, at time.Time) error {
 	_, err := a.tables.RestoreTableToPointInTime(ctx, &dynamodb.RestoreTableToPointInTimeInput{
 		SourceTableName: &from, TargetTableName: &to, RestoreDateTime: &at})
 	var there *types.TableAlreadyExistsException
-	if err != nil && !errors.As(err, &there) {
+	var created *types.TableInUseException
+	if err != nil && !errors.As(err, &there) && !errors.As(err, &created) {
 		return fmt.Errorf("restore the table %s: %w", from, a.explain(err))
 	}
 	return nil
@@ -163,19 +164,28 @@ func (a *account) complete(ctx context.Context, name string, of *cftypes.Stack) 
 		return a.explain(err)
 	}
 	if status := expiry.TimeToLiveDescription; status == nil || status.TimeToLiveStatus == types.TimeToLiveStatusDisabled {
-		if _, err := a.tables.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
-			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(table.ExpiresAttribute), Enabled: aws.Bool(true)}}); err != nil {
-			return a.explain(err)
+		if err := a.change(ctx, func() error {
+			_, err := a.tables.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &name,
+				TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String(table.ExpiresAttribute), Enabled: aws.Bool(true)}})
+			return err
+		}); err != nil {
+			return err
 		}
 	}
-	if _, err := a.tables.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{TableName: &name,
-		PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true),
-			RecoveryPeriodInDays: aws.Int32(recoveryDays)}}); err != nil {
-		return a.explain(err)
+	if err := a.change(ctx, func() error {
+		_, err := a.tables.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{TableName: &name,
+			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true),
+				RecoveryPeriodInDays: aws.Int32(recoveryDays)}})
+		return err
+	}); err != nil {
+		return err
 	}
 	if output(of, "DataRetained") != "false" {
-		if _, err := a.tables.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(true)}); err != nil {
-			return a.explain(err)
+		if err := a.change(ctx, func() error {
+			_, err := a.tables.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(true)})
+			return err
+		}); err != nil {
+			return err
 		}
 	}
 	var tags []types.Tag
@@ -184,11 +194,36 @@ func (a *account) complete(ctx context.Context, name string, of *cftypes.Stack) 
 			tags = append(tags, types.Tag{Key: t.Key, Value: t.Value})
 		}
 	}
-	if _, err := a.tables.TagResource(ctx, &dynamodb.TagResourceInput{ResourceArn: &arn, Tags: tags}); err != nil {
-		return a.explain(err)
+	if err := a.change(ctx, func() error {
+		_, err := a.tables.TagResource(ctx, &dynamodb.TagResourceInput{ResourceArn: &arn, Tags: tags})
+		return err
+	}); err != nil {
+		return err
 	}
 	_, err = a.active(ctx, name) // the changes are made
 	return err
+}
+
+// change repeats a change of a table that can be used until DynamoDB makes it: it refuses some for minutes, while it prepares the backups of a
+// new table, makes another change of it, or has too many in progress.
+func (a *account) change(ctx context.Context, do func() error) error {
+	for {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		var backups *types.ContinuousBackupsUnavailableException
+		var busy *types.ResourceInUseException
+		var many *types.LimitExceededException
+		if !errors.As(err, &backups) && !errors.As(err, &busy) && !errors.As(err, &many) {
+			return a.explain(err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w; run the command again to continue", a.explain(err))
+		case <-time.After(a.poll):
+		}
+	}
 }
 
 // active waits until a table can be used and returns its ARN.
@@ -204,7 +239,7 @@ func (a *account) active(ctx context.Context, name string) (string, error) {
 		select {
 		case <-ctx.Done():
 			return "", fmt.Errorf("it is still %s: run the command again to continue", described.Table.TableStatus)
-		case <-time.After(restorePoll):
+		case <-time.After(a.poll):
 		}
 	}
 }

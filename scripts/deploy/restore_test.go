@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +120,53 @@ func TestRestoreMakesCompleteTablesAndMayBeRepeated(t *testing.T) {
 		}
 	}
 }
+
+// TestRestoreWaitsForWhatDynamoDBPrepares lets the server refuse the first requests of each kind as DynamoDB does for a while: a restore while
+// an interrupted run's table is being made, and changes of a new table.
+func TestRestoreWaitsForWhatDynamoDBPrepares(t *testing.T) {
+	t.Parallel()
+	a, name := restorable(t)
+	stack, err := a.stack(t.Context(), name)
+	if err != nil || stack == nil {
+		t.Fatalf("%v, %v", stack, err)
+	}
+	at := time.Now().Truncate(time.Second)
+	if err := a.restoreTable(t.Context(), name+"-documents", name+"-"+at.UTC().Format(restoredForm)+"-documents", at); err != nil { // interrupted
+		t.Fatal(err)
+	}
+	refused := map[string]string{"RestoreTableToPointInTime": "TableInUseException", "UpdateContinuousBackups": "ContinuousBackupsUnavailableException",
+		"UpdateTable": "ResourceInUseException", "UpdateTimeToLive": "LimitExceededException", "TagResource": "ResourceInUseException"}
+	times := map[string]int{}
+	const refusals = 2
+	options := a.tables.Options()
+	options.HTTPClient = transport(func(r *http.Request) (*http.Response, error) {
+		_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		code := refused[action]
+		if times[action]++; code == "" || times[action] > refusals || action == "RestoreTableToPointInTime" && times[action] > 1 {
+			return http.DefaultTransport.RoundTrip(r)
+		}
+		return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{}, Request: r,
+			Body: io.NopCloser(strings.NewReader(`{"__type":"com.amazonaws.dynamodb.v20120810#` + code + `","message":"Try again."}`))}, nil
+	})
+	a.tables = dynamodb.New(options)
+	if err := a.restoreTables(t.Context(), stack, tablesOf(name), at, at.Add(time.Hour), &strings.Builder{}); err != nil {
+		t.Fatal(err)
+	}
+	for action := range refused {
+		want := len(tablesOf(name)) + refusals
+		if action == "RestoreTableToPointInTime" {
+			want = len(tablesOf(name)) // it is not repeated: the table will be there
+		}
+		if times[action] != want {
+			t.Errorf("%s was asked %d times, want %d", action, times[action], want)
+		}
+	}
+}
+
+// transport is a client that is a function.
+type transport func(*http.Request) (*http.Response, error)
+
+func (f transport) Do(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestRestoreRefusesBeforeItChangesAnything(t *testing.T) {
 	t.Parallel()

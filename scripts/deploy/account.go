@@ -134,6 +134,9 @@ func (a *account) usable(s *types.Stack) error {
 		return fmt.Errorf("the stack %s is being changed (%s): wait until that has ended", name, status)
 	case status == string(types.StackStatusRollbackComplete), status == string(types.StackStatusRollbackFailed):
 		return fmt.Errorf("the stack %s could not be created (%s), and is protected: infra/README.md, \"If a deployment fails\", says how to remove its remains", name, status)
+	case status == string(types.StackStatusDeleteFailed):
+		return fmt.Errorf("the stack %s was not deleted whole (%s), and can only be deleted: mend what its events show, and run "+
+			"make destroy STACK=%s or aws cloudformation delete-stack --stack-name %s", name, status, name, name)
 	case status == string(types.StackStatusUpdateRollbackFailed):
 		return fmt.Errorf("the stack %s could not return to the last deployment (%s): mend what its events show, and run "+
 			"aws cloudformation continue-update-rollback --stack-name %s", name, status, name)

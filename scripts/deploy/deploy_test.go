@@ -232,6 +232,8 @@ func TestDeployRefusesInOneLine(t *testing.T) {
 		// Until a stack has been created, the tags of its change set are not its own.
 		"a stack whose creation was interrupted": {cloud: &cloud{stacks: map[string]string{"CDKToolkit": toolkit, "docent": described("docent", "REVIEW_IN_PROGRESS", "")}},
 			want: "the stack docent has never been created (REVIEW_IN_PROGRESS), as after an interrupted deployment, and holds nothing: run aws cloudformation delete-stack --stack-name docent"},
+		"a stack that is partly deleted": {cloud: &cloud{stacks: map[string]string{"CDKToolkit": toolkit, "docent": described("docent", "DELETE_FAILED", "docent")}},
+			want: "the stack docent was not deleted whole (DELETE_FAILED), and can only be deleted"},
 		"backups in its own region": {set: map[string]string{"AWS_REGION": "eu-west-1"}, want: "backupRegion=eu-west-1 is the region of the stack"},
 		"nothing synthesised":       {change: func(args []string) []string { args[1] = t.TempDir(); return args }, want: "run make synth"},
 		"no command line":           {change: func(args []string) []string { args[3] += "x"; return args }, want: "not installed: run make deploy"},
@@ -261,10 +263,11 @@ func TestDeployRefusesInOneLine(t *testing.T) {
 
 func TestDestroyRefusesWhileDataIsRetained(t *testing.T) {
 	for name, c := range map[string]struct{ stack, want string }{
-		"retained":        {described("docent", "CREATE_COMPLETE", "docent", "DataRetained", "true", "BucketName", "b"), "keeps its data"},
-		"it does not say": {described("docent", "CREATE_COMPLETE", "docent", "BucketName", "b"), "keeps its data"},
-		"another owner's": {described("docent", "CREATE_COMPLETE", "", "DataRetained", "false"), "is not Docent's"},
-		"none":            {"", "there is no stack docent in eu-central-1"},
+		"retained":                        {described("docent", "CREATE_COMPLETE", "docent", "DataRetained", "true", "BucketName", "b"), "keeps its data"},
+		"it does not say":                 {described("docent", "CREATE_COMPLETE", "docent", "BucketName", "b"), "keeps its data"},
+		"another owner's":                 {described("docent", "CREATE_COMPLETE", "", "DataRetained", "false"), "is not Docent's"},
+		"another owner's, partly deleted": {described("docent", "DELETE_FAILED", "", "DataRetained", "false"), "is not Docent's"},
+		"none":                            {"", "there is no stack docent in eu-central-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fake := &cloud{stacks: map[string]string{}}
@@ -284,17 +287,19 @@ func TestDestroyRefusesWhileDataIsRetained(t *testing.T) {
 }
 
 func TestDestroyEmptiesTheBucketAndDeletes(t *testing.T) {
-	fake := &cloud{tables: true, stacks: map[string]string{"docent": described("docent", "UPDATE_COMPLETE", "docent", "DataRetained", "false", "BucketName", "segments")}}
-	given(t, fake)
-	var out strings.Builder
-	if err := run(t.Context(), []string{"-destroy", "docent"}, &out); err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(fake.did, ", "); got != "empty segments, delete docent" {
-		t.Errorf("it did %s", got)
-	}
-	if !strings.Contains(out.String(), "docent is gone") || strings.Contains(out.String(), "stay") {
-		t.Errorf("it says %s", out.String())
+	for _, status := range []string{"UPDATE_COMPLETE", "DELETE_FAILED"} { // a deletion may be repeated
+		fake := &cloud{tables: true, stacks: map[string]string{"docent": described("docent", status, "docent", "DataRetained", "false", "BucketName", "segments")}}
+		given(t, fake)
+		var out strings.Builder
+		if err := run(t.Context(), []string{"-destroy", "docent"}, &out); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(fake.did, ", "); got != "empty segments, delete docent" {
+			t.Errorf("%s: it did %s", status, got)
+		}
+		if !strings.Contains(out.String(), "docent is gone") || strings.Contains(out.String(), "stay") {
+			t.Errorf("%s: it says %s", status, out.String())
+		}
 	}
 }
 

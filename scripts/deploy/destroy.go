@@ -31,7 +31,8 @@ func (a *account) destroy(ctx context.Context, name string, out io.Writer) error
 	if there == nil {
 		return fmt.Errorf("there is no stack %s in %s of the account %s", name, a.region, a.id)
 	}
-	if err := a.usable(there); err != nil {
+	again := ours(there) && there.StackStatus == cftypes.StackStatusDeleteFailed // a deletion may be repeated
+	if err := a.usable(there); err != nil && !again {
 		return err
 	}
 	if output(there, "DataRetained") != "false" {

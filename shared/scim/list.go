@@ -3,6 +3,7 @@ package scim
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"docent/shared/scim/protocol"
+	"docent/shared/table"
 	"docent/shared/team"
 )
 
@@ -69,8 +71,6 @@ func (s *Service) newSelection(t *protocol.ResourceType, q query, root bool) (se
 			return sel, err
 		}
 		sel.needs.filter(sel.parsed, relatives[t])
-		slices.Sort(sel.needs.ids)
-		sel.needs.ids = slices.Compact(sel.needs.ids)
 	}
 	if sel.order, err = protocol.ParseOrder(&sel.all, q.sortBy, q.sortOrder); err != nil {
 		return sel, err
@@ -79,6 +79,31 @@ func (s *Service) newSelection(t *protocol.ResourceType, q query, root bool) (se
 		sel.needs.all = true
 	}
 	return sel, nil
+}
+
+// lookUpNeeds replaces the names of groups by ids. Each id is there once, in order.
+func (s *Service) lookUpNeeds(ctx context.Context, teamID string, n *memberNeeds) error {
+	var keys []table.Key
+	for _, name := range n.names {
+		for _, k := range groupNameKeys(teamID, name) {
+			if !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+	}
+	n.names = nil
+	if len(keys) > 0 && !n.all {
+		items, err := s.Table.BatchGet(ctx, keys)
+		if err != nil {
+			return fmt.Errorf("read group names: %w", err)
+		}
+		for _, item := range items {
+			n.ids = append(n.ids, item.Strings["group"])
+		}
+	}
+	slices.Sort(n.ids)
+	n.ids = slices.Compact(n.ids)
+	return nil
 }
 
 // list answers a query over the types. root: it is a search over all types.
@@ -117,6 +142,9 @@ func (s *Service) selectPage(ctx context.Context, teamID string, q query, root b
 	for i, t := range types {
 		sel, err := s.newSelection(t, q, root)
 		if err != nil {
+			return nil, 0, "", err
+		}
+		if err := s.lookUpNeeds(ctx, teamID, &sel.needs); err != nil {
 			return nil, 0, "", err
 		}
 		if err := s.narrow(ctx, teamID, &sel); err != nil {

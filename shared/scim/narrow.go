@@ -23,9 +23,12 @@ type clause struct {
 
 // selective lists the indexed attributes, the most selective first.
 var selective = map[*protocol.ResourceType][]string{
-	protocol.UserType:  {"id", "userName", "externalId", "emails", "displayName", "groups", "active"},
+	protocol.UserType:  {"id", "userName", "externalId", "emails", "displayName", "groups", groupNames, "active"},
 	protocol.GroupType: {"id", "displayName", "externalId", "members"},
 }
+
+// groupNames are the names of the groups of a user, which index the users by way of the groups.
+const groupNames = "groups.display"
 
 // covering returns clauses of which at least one is true of each resource that matches f, or none if no index can answer f. of
 // is the attribute in whose brackets f is; without a name, f is in none.
@@ -73,7 +76,13 @@ func rank(t *protocol.ResourceType, cover []clause) (worst int) {
 // indexed returns the clause of a comparison by eq, or none if there is no index for it.
 func indexed(t *protocol.ResourceType, p protocol.Path, l protocol.Literal) []clause {
 	at, ok := t.Locate(p.URN, p.Attr, p.Sub)
-	if !ok || at.Ext != "" || at.Attr == nil || l.IsNull() || at.Sub != nil && at.Sub.Name != "value" {
+	if !ok || at.Ext != "" || at.Attr == nil || l.IsNull() {
+		return nil
+	}
+	if at.Sub != nil && at.Attr.Name+"."+at.Sub.Name == groupNames {
+		return []clause{{groupNames, l.Text}}
+	}
+	if at.Sub != nil && at.Sub.Name != "value" {
 		return nil
 	}
 	if !slices.Contains(selective[t], at.Attr.Name) || at.Attr.Name == "active" && !strings.EqualFold(l.Text, "false") {
@@ -148,6 +157,8 @@ func (s *Service) lookUp(ctx context.Context, teamID string, t *protocol.Resourc
 		return s.Teams.FindUsers(ctx, teamID, team.ByDisplayName, c.value)
 	case "groups":
 		return s.usersOf(ctx, teamID, c.value)
+	case groupNames:
+		return s.usersOfNamed(ctx, teamID, c.value)
 	}
 	return s.Teams.InactiveUsers(ctx, teamID)
 }
@@ -183,4 +194,22 @@ func (s *Service) usersOf(ctx context.Context, teamID, groupID string) ([]string
 		}
 	}
 	return ids, nil
+}
+
+// usersOfNamed returns the ids of the users that may be members of the groups with a name, in order; more than maxLookedUp only in part.
+func (s *Service) usersOfNamed(ctx context.Context, teamID, name string) ([]string, error) {
+	groups, err := s.groupsByName(ctx, teamID, name)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, id := range groups {
+		users, err := s.usersOf(ctx, teamID, id)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, users...)
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
 }

@@ -24,6 +24,8 @@ func filtersOfRelated(users, groups []string) (ofUsers, ofGroups []string) {
 			`groups.value eq "G0"`, `groups eq "G0"`, core+`:groups eq "G0"`, `groups[value eq "G0"]`, `groups[value eq "G0" and display eq "ODD"]`, `groups[value eq "G0" and display eq "even"]`,
 			`groups eq "G0" or groups eq "G1"`, `groups[value eq "G0" or value eq "G1"]`, `groups eq "G0" and groups eq "G1"`, `groups[value eq "G0" and value eq "G1"]`,
 			`not (groups eq "G0")`, `not (groups eq "G0") and not (groups eq "G1")`, `groups[not (value eq "G0")]`, `groups ne "G0"`, `groups[value eq "G0"].display eq "odd"`, `groups[value eq "G0"].display ne null`,
+			`groups.display eq "odd"`, `groups[display eq "ODD"]`, `groups.display eq "odd" or groups.display eq "even"`, `groups.display eq "odd" and groups.display eq "even"`, `groups.display eq "nobody"`,
+			`groups.display eq "none"`, `not (groups.display eq "odd")`, `groups.display ne "odd"`, `groups.display eq null`, `groups[display eq "odd" and value eq "G1"]`, `groups.display eq "odd" or id eq "U0"`,
 			`groups eq "G0" and not (groups pr)`, `groups eq "G0" or userName sw "z"`, `groups eq "G0" and userName sw "b"`, `groups eq "none"`, `groups eq "U0"`, `groups eq null`, `groups[value eq "G0"] eq null`, `not (groups[value eq "G0"])`,
 			`id eq "U0" or id eq "U2" or id eq "U0"`, `userName eq "ann00" or emails.value eq "e7@x.test" or externalId eq "X4"`, `(id eq "U0" or id eq "U1") and groups eq "G0"`, `userName eq "ann00" or userName co "7"`,
 			`active eq false or groups eq "G1"`, `active eq false or active eq true`, `emails[value eq "e7@x.test" or value eq "e14@x.test"]`, `emails[value eq "e7@x.test" or type eq "work"]`,
@@ -89,6 +91,8 @@ func TestAFilterReadsTheResourcesThatItNames(t *testing.T) {
 	filters := map[string]string{
 		"the members of a group":                "/Users?filter=" + url.QueryEscape(`groups.value eq "`+group+`"`),
 		"the members of two groups":             "/Users?filter=" + url.QueryEscape(`groups[value eq "`+group+`" or value eq "`+second+`"]`),
+		"the members of a group by its name":    "/Users?filter=" + url.QueryEscape(`groups.display eq "ONE"`),
+		"the members of groups by their names":  "/Users?attributes=id&filter=" + url.QueryEscape(`groups[display eq "one" or display eq "two"]`),
 		"several names":                         "/Users?filter=" + url.QueryEscape(`userName eq "p000003" or userName eq "p000004" or emails eq "x@y.test"`),
 		"the groups of several users":           "/Groups?attributes=id&filter=" + url.QueryEscape(`members eq "`+ids[0]+`" or members eq "`+ids[6]+`"`),
 		"a group or the groups of another user": "/Groups?attributes=id&filter=" + url.QueryEscape(`displayName eq "two" or members.value eq "`+ids[0]+`"`),

@@ -9,8 +9,9 @@ import (
 // memberNeeds says which members of a group a change or a filter reads, or which groups of a user a
 // filter reads: all, or those with the ids.
 type memberNeeds struct {
-	all bool
-	ids []string
+	all   bool
+	ids   []string
+	names []string // of groups that a filter of users reads, whose ids are not looked up yet
 }
 
 // needsOf returns the members that the operations of a PATCH read. A change costs in proportion
@@ -93,6 +94,8 @@ func (n *memberNeeds) filter(f *protocol.Filter, list string) {
 	switch {
 	case f.Path.In == nil && f.Op == protocol.OpEq && value && !f.Value.IsNull():
 		n.ids = append(n.ids, f.Value.Text)
+	case f.Path.In == nil && f.Op == protocol.OpEq && strings.EqualFold(list+"."+f.Path.Sub, groupNames) && !f.Value.IsNull():
+		n.names = append(n.names, f.Value.Text)
 	case f.Path.In != nil && f.Op == protocol.OpHas:
 		n.inside(f.Path.In)
 	default:

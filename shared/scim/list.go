@@ -367,6 +367,9 @@ func (s *Service) selectedGroups(ctx context.Context, teamID string, sel selecti
 		case len(sel.needs.ids) > 0:
 			members, err = s.currentMembersAmong(ctx, teamID, g, sel.needs.ids)
 		}
+		if err == nil && sel.needs.any && !sel.needs.all && len(members) == 0 {
+			members, err = s.oneMember(ctx, teamID, g)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -106,6 +106,20 @@ func (s *Service) groupWithMembers(ctx context.Context, teamID, id string) (grou
 	return g, nil, fmt.Errorf("read group %s: %w", id, table.ErrConflict)
 }
 
+// oneMember returns one member of g, or none if it has none.
+func (s *Service) oneMember(ctx context.Context, teamID string, g group) ([]member, error) {
+	few := table.Query{Table: table.Identities, Partition: membersPartition(teamID, g.ID), Limit: 100} // those of a change that is not done do not count
+	for item, err := range table.All(ctx, s.Table, few) {
+		if err != nil {
+			return nil, fmt.Errorf("list members of group %s: %w", g.ID, err)
+		}
+		if m := memberFrom(item); g.isMember(m.mark) {
+			return []member{m}, nil
+		}
+	}
+	return nil, nil
+}
+
 // membersAmong reads the items of those users that may be members of g, whether they count or
 // not.
 func (s *Service) membersAmong(ctx context.Context, teamID string, g group, userIDs []string) ([]member, error) {

@@ -10,6 +10,7 @@ import (
 // filter reads: all, or those with the ids.
 type memberNeeds struct {
 	all   bool
+	any   bool // one of them, if there are some
 	ids   []string
 	names []string // of groups that a filter of users reads, whose ids are not looked up yet
 }
@@ -92,6 +93,8 @@ func (n *memberNeeds) filter(f *protocol.Filter, list string) {
 	}
 	value := f.Path.Sub == "" || strings.EqualFold(f.Path.Sub, "value")
 	switch {
+	case f.Path.In == nil && value && list == "members" && (f.Op == protocol.OpPr || (f.Op == protocol.OpEq || f.Op == protocol.OpNe) && f.Value.IsNull()):
+		n.any = true
 	case f.Path.In == nil && f.Op == protocol.OpEq && value && !f.Value.IsNull():
 		n.ids = append(n.ids, f.Value.Text)
 	case f.Path.In == nil && f.Op == protocol.OpEq && strings.EqualFold(list+"."+f.Path.Sub, groupNames) && !f.Value.IsNull():

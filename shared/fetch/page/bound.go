@@ -11,7 +11,7 @@ import (
 // Bounds of the tree that the HTML of a page becomes.
 const (
 	maxElements = 100_000 // an element takes up to two kilobytes until the page is Markdown
-	maxRepeated = 200_000 // elements that the parser may add because others were left open
+	maxRepeated = 200_000 // links, and other elements, that the parser may add because some were left open
 	maxNested   = 8       // formatting elements within each other that can be known to be closed
 	maxRoots    = 16      // tags of html and body; the parser joins their attributes
 	costOfOne   = 64      // bytes of a tag that cost as much as an element, when it is repeated
@@ -31,7 +31,7 @@ type mark struct {
 
 // bound returns text so that its tree is in proportion to it, and an error if it has too many elements. The parser repeats formatting
 // elements that were not closed where they were opened, with their attributes, so a page of 10 KB could become gigabytes. On a
-// page where that could make too many elements, those that are not known to be closed become spans. Tags are looked for
+// page where that could make too many links or others, those that are not known to be closed become spans. Tags are looked for
 // everywhere, also in comments and scripts, because only the parser knows what is one.
 func bound(text []byte) ([]byte, error) {
 	var marks []mark
@@ -70,8 +70,9 @@ func bound(text []byte) ([]byte, error) {
 		}
 		marks = append(marks, m)
 	}
-	repeats := (starts+others)*repeated(marks, len(text)) > maxRepeated
-	if !repeats && roots <= maxRoots {
+	link, formatted := repeated(marks, len(text))
+	manyLinks, manyFormats := (starts+others)*link > maxRepeated, (starts+others)*formatted > maxRepeated
+	if !manyLinks && !manyFormats && roots <= maxRoots {
 		return text, nil
 	}
 	var changed bytes.Buffer
@@ -85,7 +86,7 @@ func bound(text []byte) ([]byte, error) {
 				to = "!" + m.name // a comment
 			}
 		default:
-			if repeats && !m.closed {
+			if !m.closed && (m.name == "a" && manyLinks || m.name != "a" && manyFormats) {
 				to = "span"
 			}
 		}
@@ -99,9 +100,9 @@ func bound(text []byte) ([]byte, error) {
 	return changed.Bytes(), nil
 }
 
-// repeated returns what all elements cost that the parser may repeat at one place of a page of size bytes.
-func repeated(marks []mark, size int) int {
-	link, others := 0, 0 // one link is open at a time
+// repeated returns what the link costs that the parser may repeat at one place of a page of size bytes, and what the other elements
+// cost together. It repeats one link at most.
+func repeated(marks []mark, size int) (link, others int) {
 	for _, m := range marks {
 		if m.closed || m.ends || !slices.Contains(formats, m.name) {
 			continue
@@ -116,7 +117,7 @@ func repeated(marks []mark, size int) int {
 			others += cost
 		}
 	}
-	return link + others
+	return link, others
 }
 
 // markAt reads the tag that may begin at a place of text. It has no name if none does; until is 0 if another < comes before its end.

@@ -91,6 +91,7 @@ func TestOnlyWhatMayBeRepeatedLosesItsFormat(t *testing.T) {
 		"crossing":            {"<b>a<i>b</b>c</i>", "<span>a<span>b</span>c</span>"},
 		"around a block":      {"<b><p>a</p></b>", "<span><p>a</p></span>"},
 		"around a comment":    {"<b><!--</b>--></b>", "<span><!--</span>--></span>"},
+		"a link":              {"<a href=/b><p>a</p></a>", "<a href=/b><p>a</p></a>"},
 		"left open":           {"<B x=1>a", "<span x=1>a"},
 		"another name":        {"<button>a</button><abbr><b2>", "<button>a</button><abbr><b2>"},
 		"its end in a value":  {`<b a="</b>">c`, `<span a="</span>">c`},

@@ -10,9 +10,11 @@ fi
 # As the unit makes them: commands of the operator write here before the service has started.
 install -d -o docent -g docent -m 0700 /var/lib/docent
 install -d -o docent -g docent -m 0755 /var/cache/docent
-# It may hold a key.
-chown root:docent /etc/default/docent
-chmod 0640 /etc/default/docent
+# It may hold a key. If the operator removed it, it stays away.
+if [ -e /etc/default/docent ]; then
+	chown root:docent /etc/default/docent
+	chmod 0640 /etc/default/docent
+fi
 
 # A machine without systemd has the program alone.
 if [ -d /run/systemd/system ]; then

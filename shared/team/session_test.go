@@ -39,6 +39,27 @@ func (o *fixture) refused(t *testing.T, text string) {
 	}
 }
 
+// TestASessionOfAClockThatWasAhead does not last until that time, when the clock is set right.
+func TestASessionOfAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	for ahead, ends := range map[time.Duration]bool{time.Hour: false, 365 * 24 * time.Hour: true} {
+		o := open(t)
+		o.clock.Advance(ahead)
+		_, text := o.session(t, o.admin.ID)
+		if _, err := o.AuthenticateSession(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+		o.clock.Advance(-ahead)
+		o.clock.Advance(20 * time.Second) // longer than keys are remembered
+		_, err := o.AuthenticateSession(t.Context(), text)
+		all, listed := o.Sessions(t.Context(), o.team.ID, o.admin.ID)
+		must(t, listed)
+		if refused := apierr.IsCode(err, apierr.CodeUnauthorized); refused != ends || (len(all) == 0) != ends {
+			t.Errorf("of a clock %s ahead: %v, %d listed", ahead, err, len(all))
+		}
+	}
+}
+
 func TestSessionActsAsItsUser(t *testing.T) {
 	t.Parallel()
 	o := open(t)

@@ -36,6 +36,31 @@ func (o *fixture) works(t *testing.T, access string) bool {
 	return err == nil
 }
 
+// TestATokenOfAClockThatWasAhead does not last until that time, when the clock is set right. Its program gets another one.
+func TestATokenOfAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * time.Hour
+	o := open(t)
+	o.clock.Advance(year)
+	tokens := o.agent(t, assistant)
+	if !o.works(t, tokens.Access) {
+		t.Error("it does not work while the clock is ahead")
+	}
+	o.clock.Advance(20*time.Second - year) // longer than keys are remembered
+	if o.works(t, tokens.Access) {
+		t.Error("it works afterwards")
+	}
+	tokens, err := o.RefreshAgent(t.Context(), tokens.Refresh, assistant)
+	must(t, err)
+	if !o.works(t, tokens.Access) {
+		t.Error("the next one does not work")
+	}
+	o.clock.Advance(team.AgentLife)
+	if o.works(t, tokens.Access) {
+		t.Error("the next one does not end")
+	}
+}
+
 func TestAnAgentActsAsItsUserWithoutTheirRole(t *testing.T) {
 	t.Parallel()
 	o := open(t)

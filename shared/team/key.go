@@ -254,14 +254,14 @@ func (r *record) overlaps(now time.Time) bool {
 	return r.PreviousExpiresAt != nil && now.Before(*r.PreviousExpiresAt)
 }
 
-// expired reports whether the key has ended at now. A session that would go on for much longer than any can was opened while the clock
-// was ahead, and has ended too.
+// expired reports whether the key has ended at now. A session, or an access token of an agent, that would go on for much longer than any
+// can was made while the clock was ahead, and has ended too.
 func (r *record) expired(now time.Time) bool {
 	if r.ExpiresAt == nil {
 		return false
 	}
 	left := r.ExpiresAt.Sub(now)
-	return left <= 0 || r.Kind == KindSession && left > 2*SessionLife
+	return left <= 0 || r.Kind == KindSession && left > 2*SessionLife || r.Kind == KindAgent && left > 2*AgentLife
 }
 
 func (r *record) shown(now time.Time) APIKey {

@@ -83,7 +83,8 @@ func (ix *Index) cleanOrphans(ctx context.Context) (removed int, err error) {
 	search := table.Put{Item: table.Item{Key: key, Version: last.Version}, If: table.VersionIs(last.Version)}
 	place := last.Strings[afterField]
 	if place == "" {
-		if err == nil && ix.Now().Sub(time.UnixMilli(last.Version)) < orphanEvery {
+		since := ix.Now().Sub(time.UnixMilli(last.Version)) // below 0: the clock was ahead then
+		if err == nil && since >= 0 && since < orphanEvery {
 			return 0, nil
 		}
 		if err != nil {

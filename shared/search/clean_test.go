@@ -107,6 +107,30 @@ func TestASearchForLostBlobsContinues(t *testing.T) {
 	}
 }
 
+// TestAClockThatWasAheadDelaysNoSearchForLostBlobs: it is due when the clock is set right, and daily from then on.
+func TestAClockThatWasAheadDelaysNoSearchForLostBlobs(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 24 * time.Hour
+	x, _, clock := newIndex(t)
+	clean := func(want int) {
+		t.Helper()
+		if n, err := x.Clean(t.Context()); n != want || err != nil {
+			t.Fatalf("removed %d, want %d: %v", n, want, err)
+		}
+	}
+	clock.Advance(year)
+	clean(0)
+	clock.Advance(-year)
+	clean(0)
+	if err := x.Blobs.Put(t.Context(), "segments/team/lost", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(23 * time.Hour)
+	clean(0)
+	clock.Advance(2 * time.Hour)
+	clean(1)
+}
+
 // endedTable meets the end of the disk in each Write, before or after it lands.
 type endedTable struct {
 	table.Store

@@ -96,6 +96,28 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
+// scattered returns a file of pages that all draw the same letters, each too far from the next for a word: it is a line of its own.
+func scattered(pages, letters int) []byte {
+	content := "BT /F 1 Tf 10 790 Td " + strings.Repeat("["+strings.Repeat("(a)-1500", 200)+"]TJ 0 -1.3 Td ", letters/200) + "ET"
+	all := []string{"", "", stream("/Filter/FlateDecode", deflated(content)), "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"}
+	kids := ""
+	for i := range pages {
+		kids += fmt.Sprintf("%d 0 R ", 5+i)
+		all = append(all, "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 3 0 R/Resources<</Font<</F 4 0 R>>>>>>")
+	}
+	all[0], all[1] = onePage, fmt.Sprintf("<</Type/Pages/Count %d/Kids[%s]>>", pages, kids)
+	return objects(all...)
+}
+
+func TestLinesCountAgainstTheLimitOfText(t *testing.T) {
+	t.Parallel()
+	// With the spaces that PDFium adds, the letters alone have 60,000 characters.
+	_, err := read(context.Background(), scattered(3, 10_000), extract.Limits{Text: 120_000})
+	if got, want := reason(err), "3: The file has more than 0 MB of text."; err == nil || got != want {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
 func TestRunawayPageIsEndedByItsContext(t *testing.T) {
 	t.Parallel()
 	if _, err := compiled(); err != nil {

@@ -40,7 +40,7 @@ func (d *document) readChars(ctx context.Context, text uint64, number int) ([]ch
 	if d.left -= n; n > maxChars {
 		return nil, extract.Errorf("The page has more than %d characters.", maxChars).OnPage(number)
 	} else if d.left < 0 {
-		return nil, extract.Errorf("The file has more than %d MB of text.", d.limits.Text>>20).OnPage(number)
+		return nil, d.tooMuchText(number)
 	}
 	chars := make([]char, 0, n)
 	unreadable := 0
@@ -81,6 +81,10 @@ func (d *document) readChars(ctx context.Context, text uint64, number int) ([]ch
 		d.notes.unreadable = append(d.notes.unreadable, number)
 	}
 	return chars, nil
+}
+
+func (d *document) tooMuchText(number int) error {
+	return extract.Errorf("The file has more than %d MB of text.", d.limits.Text>>20).OnPage(number)
 }
 
 func space(r rune) bool { return r == 0xfeff || r == 0x200b || unicode.IsSpace(r) }

@@ -28,7 +28,7 @@ func (d *document) markdown(ctx context.Context, title string, pages []page) (ex
 		if err := ctx.Err(); err != nil {
 			return extract.Document{}, onPage(err, pages[i].number)
 		}
-		pages[i].blocks = layout(pages[i].texts)
+		pages[i].blocks, pages[i].texts = layout(pages[i].texts), nil
 	}
 	looks := newLooks(pages)
 	words := vocabulary{}

@@ -70,7 +70,10 @@ type document struct {
 	notes  notes
 }
 
-const bufferSize = 4096
+const (
+	bufferSize = 4096
+	lineSize   = 3 // characters that each line counts for besides its own, as the borders of a cell do: it is held until all pages are read
+)
 
 func (d *document) open(ctx context.Context, file io.ReaderAt, size int64) error {
 	at, err := d.load(ctx, file, size)
@@ -159,7 +162,14 @@ func (d *document) readPage(ctx context.Context, index int) (page, error) {
 		return page{}, err
 	}
 	p := page{number: index + 1}
-	if p.texts = directions(chars); len(p.texts) == 0 && handle != 0 {
+	p.texts = directions(chars)
+	for _, lines := range p.texts {
+		d.left -= lineSize * len(lines)
+	}
+	if d.left < 0 {
+		return page{}, d.tooMuchText(index + 1)
+	}
+	if len(p.texts) == 0 && handle != 0 {
 		objects, err := d.number(ctx, "FPDFPage_CountObjects", handle)
 		if err != nil {
 			return page{}, err

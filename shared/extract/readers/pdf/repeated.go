@@ -53,6 +53,7 @@ func dropRepeated(pages []page) {
 	sheets := make([][]sheet, len(pages))
 	count, numbered := map[edge]int{}, map[numbering]int{}
 	for i, p := range pages {
+		pages[i].texts = nil // the sheet has its lines: a file may have millions
 		edges, numbers := map[edge]bool{}, map[numbering]bool{}
 		for _, lines := range p.texts {
 			s := newSheet(lines, p.number)
@@ -84,6 +85,7 @@ func dropRepeated(pages []page) {
 			maps.Copy(headers, numbers)
 			rest = appendLines(rest, s.without(headers))
 		}
+		sheets[i] = nil
 		if pages[i].texts = rest; len(rest) == 0 {
 			pages[i].texts = whole
 		}

@@ -17,6 +17,7 @@ import (
 const (
 	maxToken = 1 << 20 // bytes of a tag or of a text
 	maxDepth = 50      // elements within each other
+	maxAttrs = 100     // of an element; what declares a prefix is kept until the element ends
 	maxTime  = 64      // bytes of a time
 )
 
@@ -118,10 +119,13 @@ func (r *boundedReader) Read(b []byte) (int, error) {
 func (d *decoder) next() (xml.Token, error) {
 	d.token.left = maxToken
 	t, err := d.xml.Token()
-	switch t.(type) {
+	switch e := t.(type) {
 	case xml.StartElement:
 		if d.depth++; d.depth > maxDepth {
 			return nil, errors.New("too many elements within each other")
+		}
+		if len(e.Attr) > maxAttrs {
+			return nil, errors.New("too many attributes of an element")
 		}
 	case xml.EndElement:
 		d.depth--

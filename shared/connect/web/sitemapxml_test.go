@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"docent/shared/source"
@@ -30,5 +31,18 @@ func TestSitemapsInOtherSetsOfCharacters(t *testing.T) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
+	}
+}
+
+// TestSitemapWithElementsOfManyAttributesIsNotRead, because the prefixes that elements within each other declare are all in memory.
+func TestSitemapWithElementsOfManyAttributesIsNotRead(t *testing.T) {
+	t.Parallel()
+	for attributes, isRead := range map[int]bool{100: true, 101: false} {
+		r := read(t, map[string]answer{"/a": article("A")})
+		r.pages["/sitemap.xml"] = answer{200, "<urlset" + strings.Repeat(` xmlns:x=""`, attributes) + "><url><loc>" + r.url + "/a</loc></url></urlset>"}
+		got, _, err := r.read(source.NewSettings(map[string]any{"sitemap": r.url + "/sitemap.xml"}), nil)
+		if (err == nil) != isRead || isRead && len(got.items) != 1 {
+			t.Errorf("%d attributes: %+v, %v", attributes, got, err)
+		}
 	}
 }

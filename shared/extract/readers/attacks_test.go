@@ -323,6 +323,19 @@ var attacks = []attack{
 		want: "0: The workbook has more than 64 MB of text.",
 	},
 	{
+		name: "fifty thousand formats of a kilobyte", mediaType: extract.XLSX, most: 180,
+		file: func(t testing.TB) []byte {
+			var codes, styles strings.Builder
+			text := "&quot;" + strings.Repeat("x", 450) + "&quot;"
+			for i := range 50_000 {
+				fmt.Fprintf(&codes, `<numFmt numFmtId="%d" formatCode="0%s0%s&quot;%d&quot;"/>`, 200+i, text, text, i)
+				fmt.Fprintf(&styles, `<xf numFmtId="%d"/>`, 200+i)
+			}
+			return officetest.Xlsx(t, "<row>"+cell("A1", "1")+"</row>", "", map[string]string{
+				"xl/styles.xml": officetest.XML("styleSheet", "<numFmts>"+codes.String()+"</numFmts><cellXfs>"+styles.String()+"</cellXfs>")})
+		},
+	},
+	{
 		name: "a workbook that says that it is a document", mediaType: extract.DOCX, most: 5,
 		file: xlsx("", "", nil), want: "0: The file is not a Word document.",
 	},

@@ -10,6 +10,7 @@ import (
 
 const (
 	maxStyles = 1 << 17 // of cells; Excel has 65,490
+	maxCodes  = 10_000  // of formats that a file writes down, of which Excel allows 250; further ones are General
 	maxCode   = 1024    // bytes of a format's code, of which Excel allows 255 characters; a longer one is General
 )
 
@@ -38,7 +39,7 @@ func (b *workbook) readStyles(name string) error {
 			case "numFmts":
 				return d.Each(func(e xml.StartElement) error {
 					code := ooxml.Attr(e, "formatCode")
-					if id, err := strconv.Atoi(ooxml.Attr(e, "numFmtId")); err == nil && len(codes) < maxStyles && len(code) <= maxCode {
+					if id, err := strconv.Atoi(ooxml.Attr(e, "numFmtId")); err == nil && len(codes) < maxCodes && len(code) <= maxCode {
 						codes[id] = code
 					}
 					return nil

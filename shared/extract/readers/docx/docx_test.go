@@ -117,6 +117,12 @@ func TestRead(t *testing.T) {
 			p(`<w:pStyle w:val="Intern"/>`, "secret") + "<w:p>" + run("a") + `<w:r><w:rPr><w:rStyle w:val="Geheim"/></w:rPr><w:t>secret</w:t></w:r></w:p>` +
 				`<w:p><w:pPr><w:pStyle w:val="Intern2"/></w:pPr><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>b</w:t></w:r></w:p>`, "a\n\nb\n"},
 		{"hidden text", "<w:p>" + run("a") + "<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r></w:p>", "a\n"},
+		{"ticks, boxes and arrows of symbol fonts",
+			`<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/><w:t> yes </w:t><w:sym w:font="Wingdings" w:char="F0A8"/><w:t> no, File </w:t>` +
+				`<w:sym w:font="Wingdings" w:char="F0E0"/><w:t> Open at </w:t><w:sym w:font="Symbol" w:char="F0A3"/><w:t> 5</w:t><w:sym w:font="Wingdings 2" w:char="F050"/>` +
+				`<w:sym w:font="Other" w:char="F050"/><w:sym w:font="Symbol" w:char="x"/></w:r>` +
+				`<w:r><w:rPr><w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/></w:rPr><w:t> m &#xF061;</w:t></w:r></w:p>`,
+			"☑ yes ☐ no, File → Open at ≤ 5✓ μ α\n"},
 		{"a link", `<w:p><w:hyperlink r:id="web">` + run("the page") + "</w:hyperlink>" + run(" says") + "</w:p>",
 			"[the page](https://docent.test/page) says\n"},
 		{"a link by a field",

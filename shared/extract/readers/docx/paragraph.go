@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"docent/shared/extract/readers/markdown"
 	"docent/shared/extract/readers/ooxml"
+	"docent/shared/extract/readers/symbols"
 )
 
 // paragraph is a paragraph as it was read.
@@ -87,7 +89,7 @@ func (in *inline) children() error {
 			in.pictures++
 			return nil
 		case "t":
-			return in.characters()
+			return in.characters("")
 		}
 		return in.children()
 	})
@@ -136,9 +138,13 @@ func (in *inline) properties() error {
 // run reads a run: text of one look.
 func (in *inline) run() error {
 	hidden := in.hidden
+	font := ""
 	return in.d.Each(func(e xml.StartElement) error {
 		if e.Name.Local == "rPr" {
 			return in.d.Each(func(e xml.StartElement) error {
+				if e.Name.Local == "rFonts" {
+					font = ooxml.Attr(e, "hAnsi")
+				}
 				if e.Name.Local == "rStyle" {
 					hidden = in.styles.hides(ooxml.Attr(e, "val"), hidden)
 				}
@@ -153,7 +159,9 @@ func (in *inline) run() error {
 		}
 		switch e.Name.Local {
 		case "t":
-			return in.characters()
+			return in.characters(font)
+		case "sym":
+			return in.symbol(e)
 		case "tab", "ptab":
 			in.text = append(in.text, ' ')
 			return in.hold(1)
@@ -170,7 +178,7 @@ func (in *inline) run() error {
 			in.fieldMark(ooxml.Attr(e, "fldCharType"))
 		case "instrText":
 			return in.fieldCode()
-		case "delText", "delInstrText", "softHyphen", "annotationRef", "footnoteRef", "endnoteRef", "object", "sym":
+		case "delText", "delInstrText", "softHyphen", "annotationRef", "footnoteRef", "endnoteRef", "object":
 		case "blip", "imagedata":
 			in.pictures++
 		case "ruby":
@@ -196,13 +204,33 @@ func (in *inline) alternatives() error {
 	})
 }
 
-func (in *inline) characters() error {
+// characters reads text that is shown in a font, which is empty for that of the document.
+func (in *inline) characters(font string) error {
 	text, err := in.d.Text()
-	if !slices.ContainsFunc(in.fields, func(f field) bool { return !f.result }) { // else it is in the code of one
-		in.text = append(in.text, text...)
-		err = cmp.Or(err, in.hold(len(text)))
+	if !in.inCode() {
+		before := len(in.text)
+		in.text = append(in.text, symbols.Text(text, font, false)...)
+		err = cmp.Or(err, in.hold(len(in.text)-before))
 	}
 	return err
+}
+
+// inCode reports whether what is read is in the code of a field.
+func (in *inline) inCode() bool {
+	return slices.ContainsFunc(in.fields, func(f field) bool { return !f.result })
+}
+
+// symbol adds a character that is written as a font and a code, such as a tick or an arrow.
+func (in *inline) symbol(e xml.StartElement) error {
+	code, err := strconv.ParseUint(ooxml.Attr(e, "char"), 16, 16)
+	if err != nil || in.inCode() {
+		return nil
+	}
+	if r, ok := symbols.Character(ooxml.Attr(e, "font"), rune(code)); ok {
+		in.text = utf8.AppendRune(in.text, r)
+		return in.hold(utf8.RuneLen(r))
+	}
+	return nil
 }
 
 // note adds a mark to the text, and the note to what follows the paragraph.

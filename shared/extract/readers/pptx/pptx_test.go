@@ -62,6 +62,9 @@ func TestRead(t *testing.T) {
 				"</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame>",
 			"# Plan\n\nx\n"},
 		{"number of the slide, date and footer are left out", shape("sldNum", p(">", "3")) + shape("ftr", p(">", "Acme")) + shape("none", p(">", "x")), "x\n"},
+		{"arrows and ticks of symbol fonts, and letters of another font next to them",
+			shape("none", `<a:p><a:r><a:rPr><a:sym typeface="Wingdings"/></a:rPr><a:t>&#xF0E0; à la carte</a:t></a:r><a:r><a:rPr><a:latin typeface="Wingdings"/></a:rPr><a:t>ü</a:t></a:r></a:p>`),
+			"→ à la carte✓\n"},
 		{"shapes in groups", "<p:grpSp><p:grpSp>" + shape("none", p(">", "deep")) + "</p:grpSp></p:grpSp>", "deep\n"},
 		{"a table with cells over rows",
 			"<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr>" + tc("", "a") + tc("", "b") + "</a:tr><a:tr>" + tc("", "c") + tc("", "d") +

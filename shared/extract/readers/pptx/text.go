@@ -9,6 +9,7 @@ import (
 	"docent/shared/extract"
 	"docent/shared/extract/readers/markdown"
 	"docent/shared/extract/readers/ooxml"
+	"docent/shared/extract/readers/symbols"
 )
 
 // paragraph is a paragraph of a shape.
@@ -172,12 +173,17 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 }
 
 func (s *slide) run(d *ooxml.Decoder, text *strings.Builder) error {
-	address := ""
+	address, font, symbolFont := "", "", ""
 	return d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "rPr":
 			return d.Each(func(e xml.StartElement) error {
-				if e.Name.Local == "hlinkClick" {
+				switch e.Name.Local {
+				case "latin":
+					font = ooxml.Attr(e, "typeface")
+				case "sym":
+					symbolFont = ooxml.Attr(e, "typeface")
+				case "hlinkClick":
 					if r := s.relations[ooxml.RelationID(e, "id")]; r.External {
 						address = r.Target
 					}
@@ -186,6 +192,7 @@ func (s *slide) run(d *ooxml.Decoder, text *strings.Builder) error {
 			})
 		case "t":
 			t, err := d.Text()
+			t = symbols.Text(symbols.Text(t, symbolFont, true), font, false)
 			text.WriteString(markdown.Link(t, address))
 			return cmp.Or(err, s.fits(text))
 		}

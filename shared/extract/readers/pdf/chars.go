@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"docent/shared/extract"
+	"docent/shared/extract/readers/symbols"
 )
 
 // maxChars is how many characters a page may have. A page of a newspaper has 30,000.
@@ -67,7 +68,10 @@ func (d *document) readChars(ctx context.Context, text uint64, number int) ([]ch
 			chars, begins = append(chars, char{r: ' '}), true
 			continue
 		}
-		if c.r = readable(c.r); c.r == 0 {
+		if c.r, err = d.readable(text, i, c.r); err != nil {
+			return nil, err
+		}
+		if c.r == 0 {
 			unreadable++
 			continue
 		}
@@ -96,16 +100,20 @@ const lineHyphen = 2
 const symbolBullets = "\uf0b7\uf0a7\uf0a8\uf06e\uf076\uf0d8\uf0fc"
 
 // readable returns the character to keep for r, or 0.
-func readable(r rune) rune {
+func (d *document) readable(text, i uint64, r rune) (rune, error) {
 	switch {
 	case r == lineHyphen || r == 0xad:
-		return '-'
+		return '-', nil
 	case strings.ContainsRune(symbolBullets, r):
-		return '•'
+		return '•', nil
+	case r >= 0xf000 && r <= 0xf0ff:
+		font, err := d.fontName(text, i)
+		shown, _ := symbols.Character(font, r)
+		return shown, err
 	case r < ' ' || r == 0x7f || r >= 0xe000 && r <= 0xf8ff || r == 0xfffd || r == 0xfffe || r == 0xffff || r > unicode.MaxRune:
-		return 0
+		return 0, nil
 	}
-	return r
+	return r, nil
 }
 
 // place sets where the character is, and its look. Those after the first of a word have its look.
@@ -185,14 +193,23 @@ func sound(v float64) float64 {
 	return v
 }
 
-// boldName reports whether the name of the character's font says that it is bold.
-func (d *document) boldName(text, i uint64) (bool, error) {
+// fontName returns the name of the character's font, or nothing if it has none.
+func (d *document) fontName(text, i uint64) (string, error) {
 	n, err := d.number(context.Background(), "FPDFText_GetFontInfo", text, i, uint64(d.buffer), bufferSize, 0)
 	if err != nil || n <= 1 || n > bufferSize {
-		return false, err
+		return "", err
 	}
 	b, _ := d.module.Memory().Read(d.buffer, uint32(n-1))
-	name := strings.ToLower(string(b))
+	return string(b), nil
+}
+
+// boldName reports whether the name of the character's font says that it is bold.
+func (d *document) boldName(text, i uint64) (bool, error) {
+	name, err := d.fontName(text, i)
+	if err != nil {
+		return false, err
+	}
+	name = strings.ToLower(name)
 	for _, part := range []string{"bold", "black", "heavy", "cmbx", "-medi"} {
 		if strings.Contains(name, part) {
 			return true, nil

@@ -55,6 +55,9 @@ func family(font string) string {
 	return strings.TrimSuffix(strings.ReplaceAll(strings.ToLower(font), " ", ""), "mt")
 }
 
+// IsFont reports whether the package knows a font.
+func IsFont(font string) bool { return fonts[family(font)] != nil }
+
 // Character returns what a font shows for a code, and false if that is not known.
 func Character(font string, code rune) (rune, bool) {
 	if code >= privateUse && code <= privateUse+0xff {
@@ -67,7 +70,7 @@ func Character(font string, code rune) (rune, bool) {
 // Text returns text with what a font shows for its characters. It leaves those that it does not know as they are, and all but those of
 // private use if privateOnly is set.
 func Text(text, font string, privateOnly bool) string {
-	if font == "" || fonts[family(font)] == nil {
+	if font == "" || !IsFont(font) {
 		return text
 	}
 	return strings.Map(func(r rune) rune {

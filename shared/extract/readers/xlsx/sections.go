@@ -3,12 +3,16 @@ package xlsx
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"docent/shared/extract/readers/symbols"
 )
 
 // cellFormat is a format's code: how cells show their values. The zero value is General.
 type cellFormat struct {
 	numbers []section
 	text    *textFormat // nil: a text is shown as it is
+	font    string      // if it is one of symbols
 }
 
 // section is a section of a code for numbers.
@@ -153,8 +157,11 @@ func (f format) isFramed() bool {
 	return f.kind == decimal || f.kind == percent || f.kind == worded || f.kind == masked || f.kind == literal || f.kind == fractional
 }
 
-// string returns how the cell shows a text.
+// string returns how the cell shows a text. In a longer text some letters may have a font of their own.
 func (c cellFormat) string(text string) string {
+	if utf8.RuneCountInString(text) == 1 {
+		text = symbols.Text(text, c.font, false)
+	}
 	switch {
 	case c.text == nil || text == "":
 		return text

@@ -6,12 +6,14 @@ import (
 
 	"docent/shared/extract"
 	"docent/shared/extract/readers/ooxml"
+	"docent/shared/extract/readers/symbols"
 )
 
 const (
 	maxStyles = 1 << 17 // of cells; Excel has 65,490
 	maxCodes  = 10_000  // of formats that a file writes down, of which Excel allows 250; further ones are General
 	maxCode   = 1024    // bytes of a format's code, of which Excel allows 255 characters; a longer one is General
+	maxFont   = 64      // bytes of a font's name; Excel allows 31 characters
 )
 
 // builtIn are the codes of the formats that files do not write down, as far as they differ from General.
@@ -33,6 +35,7 @@ func (b *workbook) readStyles(name string) error {
 	defer d.Close()
 	codes := map[int]string{}
 	parsed := map[string]cellFormat{}
+	var fonts []string
 	return d.Each(func(xml.StartElement) error {
 		return d.Each(func(e xml.StartElement) error {
 			switch e.Name.Local {
@@ -43,6 +46,14 @@ func (b *workbook) readStyles(name string) error {
 						codes[id] = code
 					}
 					return nil
+				})
+			case "fonts":
+				return d.Each(func(xml.StartElement) error {
+					name, err := fontName(d)
+					if fonts = append(fonts, name); len(fonts) > maxStyles {
+						return extract.Errorf("The workbook has more than %d fonts.", maxStyles)
+					}
+					return err
 				})
 			case "cellXfs":
 				return d.Each(func(e xml.StartElement) error {
@@ -56,6 +67,9 @@ func (b *workbook) readStyles(name string) error {
 						f = parseCode(code)
 						parsed[code] = f
 					}
+					if n, err := strconv.Atoi(ooxml.Attr(e, "fontId")); err == nil && n >= 0 && n < len(fonts) {
+						f.font = fonts[n]
+					}
 					if b.formats = append(b.formats, f); len(b.formats) > maxStyles {
 						return extract.Errorf("The workbook has more than %d styles.", maxStyles)
 					}
@@ -65,4 +79,16 @@ func (b *workbook) readStyles(name string) error {
 			return nil
 		})
 	})
+}
+
+// fontName returns the name of the font that is the current element if it is one of symbols.
+func fontName(d *ooxml.Decoder) (string, error) {
+	name := ""
+	err := d.Each(func(e xml.StartElement) error {
+		if v := ooxml.Attr(e, "val"); len(v) <= maxFont && (e.Name.Local == "name" || e.Name.Local == "rFont") && symbols.IsFont(v) {
+			name = v
+		}
+		return nil
+	})
+	return name, err
 }

@@ -19,6 +19,7 @@ import (
 	"docent/shared/extract"
 	"docent/shared/extract/readers/markdown"
 	"docent/shared/extract/readers/ooxml"
+	"docent/shared/extract/readers/symbols"
 )
 
 // workbook is what the cells of all sheets refer to.
@@ -187,17 +188,23 @@ func tooMuchText() error {
 // richText returns the text in the current element, without how it is pronounced.
 func richText(d *ooxml.Decoder) (string, error) {
 	var text strings.Builder
+	font := ""
 	var visit func(e xml.StartElement) error
 	visit = func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "t":
 			t, err := d.Text()
-			if text.WriteString(unescaped(t)); text.Len() > maxStringBytes {
+			if text.WriteString(symbols.Text(unescaped(t), font, false)); text.Len() > maxStringBytes {
 				return tooMuchText()
 			}
 			return err
 		case "r":
+			font = ""
 			return d.Each(visit)
+		case "rPr":
+			var err error
+			font, err = fontName(d)
+			return err
 		}
 		return nil
 	}

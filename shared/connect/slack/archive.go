@@ -183,5 +183,6 @@ func (m Message) named(users map[string]string) Message {
 		}
 		return mark
 	})
+	m.Blocks, m.Attachments = nil, nil // they are in the text
 	return m
 }

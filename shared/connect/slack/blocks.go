@@ -1,7 +1,9 @@
 package slack
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -30,30 +32,39 @@ type attachment struct {
 		Value string `json:"value"`
 	} `json:"fields"`
 	Fallback string `json:"fallback"` // what has no place for an attachment shows
+	From     string `json:"from_url"` // of the preview of a link
 }
 
-// text returns the text of a message. Apps often post one that has only blocks or attachments. Those that are not in their
-// known form have no text.
+// noText are the texts that Slack gives a message or an attachment that has only blocks.
+var noText = []string{"", "This content can't be displayed.", "[no preview available]"}
+
+// text returns the text of a message as it is shown. Of an app's message with blocks Slack shows only those, and its text in
+// notifications; attachments stand below either, and those of a person are previews of links. Blocks and attachments that are
+// not in their known form have no text.
 func (m Message) text() string {
-	if strings.TrimSpace(m.Text) != "" {
-		return m.Text
+	text := m.Text
+	if slices.Contains(noText, strings.TrimSpace(text)) {
+		text = ""
 	}
 	var all []block
-	if json.Unmarshal(m.Blocks, &all) == nil {
-		if text := textOf(all, 0); text != "" {
-			return text
-		}
+	if json.Unmarshal(m.Blocks, &all) == nil && (text == "" || m.BotID != "" && slices.ContainsFunc(all, block.isLaidOut)) {
+		text = cmp.Or(textOf(all, 0), text)
 	}
 	var attached []attachment
-	if json.Unmarshal(m.Attachments, &attached) != nil {
-		return ""
+	if text != "" && m.BotID == "" || json.Unmarshal(m.Attachments, &attached) != nil {
+		return text
 	}
-	var parts []string
+	parts := []string{text}
 	for _, a := range attached {
-		parts = append(parts, a.text())
+		if text == "" || a.From == "" {
+			parts = append(parts, a.text())
+		}
 	}
 	return strings.TrimSpace(strings.Join(parts, "\n"))
 }
+
+// isLaidOut reports whether a block is one that only apps make. Slack itself makes the rich text of a message that has a text only.
+func (b block) isLaidOut() bool { return b.Type != "rich_text" }
 
 func (a attachment) text() string {
 	parts := []string{a.Pretext, a.Title, a.Text}
@@ -66,7 +77,7 @@ func (a attachment) text() string {
 			lines = append(lines, part)
 		}
 	}
-	if len(lines) == 0 {
+	if len(lines) == 0 && !slices.Contains(noText, a.Fallback) {
 		return a.Fallback
 	}
 	return strings.Join(lines, "\n")

@@ -7,26 +7,35 @@ import (
 	"testing"
 )
 
-// TestMessagesOfAppsWithoutAText: monitoring and build systems post what they say as blocks or attachments only.
-func TestMessagesOfAppsWithoutAText(t *testing.T) {
+// TestTextsOfMessages: monitoring and build systems post what they say as blocks or attachments, often next to a short text for
+// notifications.
+func TestTextsOfMessages(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`[{"type":"context","elements":`, 50) + `[{"type":"mrkdwn","text":"deep"}]` + strings.Repeat("}]", 50)
-	for name, tt := range map[string]struct{ text, blocks, attachments, want string }{
+	for name, tt := range map[string]struct{ text, blocks, attachments, bot, want string }{
 		"blocks": {"", `[{"type":"header","text":{"type":"plain_text","text":"Alert"}},{"type":"section","text":{"type":"mrkdwn","text":"Disk of <https://acme.test/a|a> &lt; 5%"},
 			"fields":[{"type":"mrkdwn","text":"*Host*"},{"type":"mrkdwn","text":"db1"}]},{"type":"divider"},{"type":"context","elements":[{"type":"image","image_url":"https://acme.test/i.png"},{"type":"mrkdwn","text":"by <@U1>"}]},
-			{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Mute"}}]},{"type":"markdown","text":"**done**"}]`, "", "Alert\nDisk of [a](https://acme.test/a) < 5%\n*Host*\ndb1\nby @name of U1\n**done**"},
+			{"type":"actions","elements":[{"type":"button","text":{"type":"plain_text","text":"Mute"}}]},{"type":"markdown","text":"**done**"}]`, "", "", "Alert\nDisk of [a](https://acme.test/a) < 5%\n*Host*\ndb1\nby @name of U1\n**done**"},
 		"rich text": {"", `[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"Ask "},{"type":"user","user_id":"U1"},{"type":"text","text":" about "},
 			{"type":"link","url":"https://acme.test/b"},{"type":"emoji","name":"tada"}]},{"type":"rich_text_list","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"one"}]},
-			{"type":"rich_text_section","elements":[{"type":"text","text":"two"}]}]}]}]`, "", "Ask @name of U1 about https://acme.test/b:tada:\none\ntwo"},
+			{"type":"rich_text_section","elements":[{"type":"text","text":"two"}]}]}]}]`, "", "", "Ask @name of U1 about https://acme.test/b:tada:\none\ntwo"},
 		"attachments": {" ", "", `[{"fallback":"not shown","pretext":"New build","title":"#7","text":"It failed.","fields":[{"title":"Branch","value":"main"},{"value":"no title"}]},{"fallback":"Only this"},{"blocks":[{"type":"section","text":{"text":"In a block"}}]}]`,
-			"New build\n#7\nIt failed.\nBranch: main\nno title\nOnly this\nIn a block"},
-		"a text besides":       {"Text", `[{"type":"section","text":{"text":"Text"}}]`, `[{"text":"A preview of a link."}]`, "Text"},
-		"another form":         {"", `{"type":"section"}`, `[{"fallback":"Something"}]`, "Something"},
-		"nothing":              {"", `[{"type":"divider"}]`, `7`, ""},
-		"blocks in each other": {"", deep, `[{"fallback":"Something"}]`, "Something"},
+			"", "New build\n#7\nIt failed.\nBranch: main\nno title\nOnly this\nIn a block"},
+		"a text besides":       {"Text", `[{"type":"section","text":{"text":"Text"}}]`, `[{"text":"A preview of a link."}]`, "", "Text"},
+		"another form":         {"", `{"type":"section"}`, `[{"fallback":"Something"}]`, "", "Something"},
+		"nothing":              {"", `[{"type":"divider"}]`, `7`, "", ""},
+		"blocks in each other": {"", deep, `[{"fallback":"Something"}]`, "", "Something"},
+		"blocks for which Slack has a text of its own": {"This content can't be displayed.", `[{"type":"section","text":{"text":"Deployed to <@U1>"}}]`, "", "", "Deployed to @name of U1"},
+		"an attachment of which Slack shows nothing":   {"[no preview available]", "", `[{"fallback":"[no preview available]"}]`, "B1", ""},
+		"a text for notifications":                     {"Leave: 1 new", `[{"type":"section","text":{"text":"Ask <@U1>"}}]`, `[{"text":"until Friday"}]`, "B1", "Ask @name of U1\nuntil Friday"},
+		"blocks of an app without words":               {"A chart", `[{"type":"image","image_url":"https://acme.test/i.png"}]`, "", "B1", "A chart"},
+		"the rich text that Slack makes of a text": {"See <https://acme.test/a|the guide>", `[{"type":"rich_text","elements":[{"type":"rich_text_section","elements":[{"type":"text","text":"See "},
+			{"type":"link","url":"https://acme.test/a","text":"the guide"}]}]}]`, "", "B1", "See [the guide](https://acme.test/a)"},
+		"an app's attachment below its text, and a preview": {"Build failed", "", `[{"text":"In step 7"},{"from_url":"https://acme.test","text":"A preview of a link."}]`, "B1", "Build failed\nIn step 7"},
 	} {
 		s, c, a := workspace(t)
 		m := message(9000, tt.text)
+		m.BotID = tt.bot
 		if tt.blocks != "" {
 			m.Blocks = json.RawMessage(tt.blocks)
 		}

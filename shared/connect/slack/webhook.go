@@ -76,6 +76,7 @@ type Message struct {
 	Text     string `json:"text"`
 	TS       string `json:"ts"`
 	Files    []File `json:"files"`
+	BotID    string `json:"bot_id"` // of the app that posted it
 	// What apps post besides the text, or without one.
 	Blocks      json.RawMessage `json:"blocks"`
 	Attachments json.RawMessage `json:"attachments"`

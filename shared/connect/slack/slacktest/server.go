@@ -31,6 +31,7 @@ type Message struct {
 	LatestReply string            `json:"latest_reply,omitempty"`
 	Edited      map[string]string `json:"edited,omitempty"`
 	Files       []File            `json:"files,omitempty"`
+	BotID       string            `json:"bot_id,omitempty"`
 	Blocks      json.RawMessage   `json:"blocks,omitempty"`
 	Attachments json.RawMessage   `json:"attachments,omitempty"`
 }

@@ -194,7 +194,11 @@ func markdown(text string) string {
 		m := markForm.FindStringSubmatch(mark)
 		target, label := m[1], m[2]
 		switch {
-		case strings.HasPrefix(target, "@"), strings.HasPrefix(target, "#"), strings.HasPrefix(target, "!"):
+		case strings.HasPrefix(target, "!date^"):
+			return label
+		case strings.HasPrefix(target, "!"): // such as <!here> and <!subteam^S1|@design>
+			return "@" + strings.TrimLeft(cmp.Or(label, strings.TrimPrefix(target[1:], "subteam^")), "@")
+		case strings.HasPrefix(target, "@"), strings.HasPrefix(target, "#"):
 			if label != "" {
 				return target[:1] + strings.TrimLeft(label, "@#")
 			}

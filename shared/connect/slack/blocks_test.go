@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"docent/shared/connect/slack"
 )
 
 // TestTextsOfMessages: monitoring and build systems post what they say as blocks or attachments, often next to a short text for
@@ -23,9 +25,11 @@ func TestTextsOfMessages(t *testing.T) {
 			"", "New build\n#7\nIt failed.\nBranch: main\nno title\nOnly this\nIn a block"},
 		"a text besides":                {"Text", `[{"type":"section","text":{"text":"Text"}}]`, `[{"text":"A preview of a link."}]`, "", "Text"},
 		"mentions of groups, and dates": {"<!here> and <!subteam^S1|@design>, <!subteam^S2>: <!date^1700000000^{date_num}|2023-11-14> in <#C1|ops>", "", "", "", "@here and @design, @S2: 2023-11-14 in #ops"},
-		"another form":                  {"", `{"type":"section"}`, `[{"fallback":"Something"}]`, "", "Something"},
-		"nothing":                       {"", `[{"type":"divider"}]`, `7`, "", ""},
-		"blocks in each other":          {"", deep, `[{"fallback":"Something"}]`, "", "Something"},
+		"blocks of code": {"Run ```make &lt;all&gt;\ncurl <http://acme.test|acme.test> &lt;url&gt;``` then\n```\ndone\n```\nand see <https://acme.test/a|a> ``` open", "", "", "",
+			"Run \n```\nmake <all>\ncurl acme.test <url>\n```\n then\n```\ndone\n```\nand see [a](https://acme.test/a) ``` open"},
+		"another form":         {"", `{"type":"section"}`, `[{"fallback":"Something"}]`, "", "Something"},
+		"nothing":              {"", `[{"type":"divider"}]`, `7`, "", ""},
+		"blocks in each other": {"", deep, `[{"fallback":"Something"}]`, "", "Something"},
 		"blocks for which Slack has a text of its own": {"This content can't be displayed.", `[{"type":"section","text":{"text":"Deployed to <@U1>"}}]`, "", "", "Deployed to @name of U1"},
 		"an attachment of which Slack shows nothing":   {"[no preview available]", "", `[{"fallback":"[no preview available]"}]`, "B1", ""},
 		"a text for notifications":                     {"Leave: 1 new", `[{"type":"section","text":{"text":"Ask <@U1>"}}]`, `[{"text":"until Friday"}]`, "B1", "Ask @name of U1\nuntil Friday"},
@@ -58,5 +62,13 @@ func TestTextsOfMessages(t *testing.T) {
 		if want := slices.DeleteFunc([]string{tt.want}, func(s string) bool { return s == "" }); !slices.Equal(bodies, want) {
 			t.Errorf("%s: got %q, want %q", name, bodies, want)
 		}
+	}
+}
+
+func TestTitleOfAMessageThatBeginsWithCode(t *testing.T) {
+	t.Parallel()
+	i, ok := slack.Message{TS: "1780000000.000100", Text: "```make\nok```"}.Item("C1", "ops")
+	if want := "```\nmake\nok\n```"; !ok || i.Title != "make" || i.Body != want {
+		t.Errorf("Item = %q, %q; want make, %q", i.Title, i.Body, want)
 	}
 }

@@ -158,7 +158,7 @@ func (m Message) Item(channel, project string) (source.Item, bool) {
 			changed = t
 		}
 	}
-	first, _, _ := strings.Cut(text, "\n")
+	first, _, _ := strings.Cut(strings.TrimPrefix(text, fence+"\n"), "\n")
 	return source.Item{URI: messageURI(channel, m.TS), Title: source.ClipTitle(first), Body: text, SourceType: "message",
 		Author: m.author(), Project: project, CreatedAt: at, UpdatedAt: changed}, true
 }
@@ -188,26 +188,57 @@ func messageTime(ts string) (time.Time, bool) {
 
 var markForm = regexp.MustCompile(`<([^<>|]+)(?:\|([^<>]*))?>`)
 
-// markdown converts Slack's links, mentions and escapes to Markdown.
+// fence is before and after a block of code.
+const fence = "```"
+
+// unescape has the characters that Slack escapes.
+var unescape = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+
+// markdown converts Slack's blocks of code, links, mentions and escapes to Markdown. Slack's fences may be anywhere on a line, those of
+// Markdown have lines of their own.
 func markdown(text string) string {
-	text = markForm.ReplaceAllStringFunc(text, func(mark string) string {
-		m := markForm.FindStringSubmatch(mark)
-		target, label := m[1], m[2]
-		switch {
-		case strings.HasPrefix(target, "!date^"):
-			return label
-		case strings.HasPrefix(target, "!"): // such as <!here> and <!subteam^S1|@design>
-			return "@" + strings.TrimLeft(cmp.Or(label, strings.TrimPrefix(target[1:], "subteam^")), "@")
-		case strings.HasPrefix(target, "@"), strings.HasPrefix(target, "#"):
-			if label != "" {
-				return target[:1] + strings.TrimLeft(label, "@#")
-			}
-			return target
-		case label != "":
-			return "[" + label + "](" + target + ")"
-		default:
-			return target
+	var b strings.Builder
+	for {
+		before, rest, opened := strings.Cut(text, fence)
+		code, after, closed := strings.Cut(rest, fence)
+		if !opened || !closed {
+			b.WriteString(markForm.ReplaceAllStringFunc(text, markOf))
+			return unescape.Replace(b.String())
 		}
-	})
-	return strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(text)
+		b.WriteString(markForm.ReplaceAllStringFunc(before, markOf))
+		if before != "" && !strings.HasSuffix(before, "\n") {
+			b.WriteByte('\n')
+		}
+		b.WriteString(fence + "\n" + strings.Trim(markForm.ReplaceAllStringFunc(code, shownOf), "\n") + "\n" + fence + "\n")
+		text = strings.TrimPrefix(after, "\n")
+	}
+}
+
+// markOf returns a link or a mention as Markdown.
+func markOf(mark string) string {
+	m := markForm.FindStringSubmatch(mark)
+	target, label := m[1], m[2]
+	switch {
+	case strings.HasPrefix(target, "!date^"):
+		return label
+	case strings.HasPrefix(target, "!"): // such as <!here> and <!subteam^S1|@design>
+		return "@" + strings.TrimLeft(cmp.Or(label, strings.TrimPrefix(target[1:], "subteam^")), "@")
+	case strings.HasPrefix(target, "@"), strings.HasPrefix(target, "#"):
+		if label != "" {
+			return target[:1] + strings.TrimLeft(label, "@#")
+		}
+		return target
+	case label != "":
+		return "[" + label + "](" + target + ")"
+	default:
+		return target
+	}
+}
+
+// shownOf returns a link or a mention in code, where Markdown has none. Slack makes a link of each name of a host.
+func shownOf(mark string) string {
+	if m := markForm.FindStringSubmatch(mark); m[2] != "" && !strings.ContainsAny(m[1][:1], "@#!") {
+		return m[2]
+	}
+	return markOf(mark)
 }

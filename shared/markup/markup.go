@@ -5,6 +5,7 @@
 package markup
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
@@ -21,7 +22,7 @@ const (
 
 // Bounds is a plugin of html-to-markdown. It changes the tree before it is converted, and loses no text: a
 // table that would become too large becomes paragraphs, and so do quotations and lists that are nested too deeply.
-// It drops anchors without text, and the marks that link to a heading or term itself.
+// It drops anchors without text, and the marks that link to a heading or term itself, and keeps that text is struck through.
 type Bounds struct {
 	Padded bool // the plugin for tables pads the cells of a column to the same width, as it does by default
 }
@@ -40,6 +41,7 @@ func (b Bounds) Init(c *converter.Converter) error {
 	}, converter.PriorityEarly)
 	c.Register.UnEscaper(escapesBracket, converter.PriorityEarly)
 	c.Register.Renderer(renderCell, converter.PriorityEarly)
+	c.Register.Renderer(renderStruck, converter.PriorityEarly)
 	return nil
 }
 
@@ -54,6 +56,36 @@ func renderCell(ctx converter.Context, w converter.Writer, n *html.Node) convert
 		_, _ = w.WriteString(" ")
 	}
 	return converter.RenderSuccess
+}
+
+// renderStruck writes text that is struck through with its marks, so that what no longer holds does not read as if it did. Marks hold
+// on one line only, and none are within others.
+func renderStruck(ctx converter.Context, w converter.Writer, n *html.Node) converter.RenderStatus {
+	if !isStruck(n) {
+		return converter.RenderTryNext
+	}
+	for p := n.Parent; p != nil; p = p.Parent {
+		if isStruck(p) {
+			return converter.RenderTryNext
+		}
+	}
+	var b bytes.Buffer
+	ctx.RenderChildNodes(ctx, &b, n)
+	text := b.String()
+	shown := strings.TrimSpace(text)
+	if shown == "" || strings.Contains(shown, "\n") {
+		_, _ = w.WriteString(text)
+		return converter.RenderSuccess
+	}
+	before, after, _ := strings.Cut(text, shown)
+	_, _ = w.WriteString(before + struck + shown + struck + after)
+	return converter.RenderSuccess
+}
+
+const struck = "~~"
+
+func isStruck(n *html.Node) bool {
+	return n.Type == html.ElementNode && (n.Data == "del" || n.Data == "s" || n.Data == "strike")
 }
 
 // dropAnchors removes the anchors below n that show nothing, and those that generators of documentation add to headings and

@@ -67,6 +67,22 @@ func TestAnchorsThatShowNothingAreDropped(t *testing.T) {
 	}
 }
 
+func TestTextThatIsStruckThroughHasMarks(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ page, want string }{
+		"words":                {"<p>The fee is <del>50</del> <ins>80</ins>, <s>net </s><strike>gross</strike>.</p>", "The fee is ~~50~~ 80, ~~net~~ ~~gross~~."},
+		"within each other":    {"<p><s>a <del>b</del></s></p>", "~~a b~~"},
+		"other marks":          {`<p><del><strong>a</strong> <a href="https://x.test">b</a></del></p>`, "~~**a** [b](https://x.test)~~"},
+		"in a cell":            {"<table><tr><th>a</th></tr><tr><td><s>1</s> 2</td></tr></table>", "| a |\n|---|\n| ~~1~~ 2 |"},
+		"paragraphs and lines": {"<del><p>a</p><p>b</p></del><p><s>c<br>d</s></p>", "a\n\nb\n\nc  \nd"},
+		"nothing":              {"<p>a<s> </s>b<del></del></p>", "a b"},
+	} {
+		if got := convert(t, tt.page, false, markup.Bounds{}); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func TestCellsThatBecomeTextStayApart(t *testing.T) {
 	t.Parallel()
 	page := "<table><tr><th>Model</th><th>Weight</th></tr>\n<tr><td>ZX-1</td>\n<td>12<br>kg</td></tr></table>"

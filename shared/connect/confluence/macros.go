@@ -153,6 +153,19 @@ func (at place) macro(n *html.Node) []*html.Node {
 	case rich != nil:
 		return []*html.Node{element("div", at.bodyOf(rich)...)}
 	}
+	return at.shown(n)
+}
+
+// shown returns a link to the file or the page of the web that a macro without a body shows.
+func (at place) shown(n *html.Node) []*html.Node {
+	for c := range n.Descendants() {
+		switch c.Data {
+		case "ri:attachment":
+			return []*html.Node{at.anchor(at.attachmentURL(c), texts(attribute(c, "ri:filename")))}
+		case "ri:url":
+			return []*html.Node{at.anchor(attribute(c, "ri:value"), texts(attribute(c, "ri:value")))}
+		}
+	}
 	return nil
 }
 
@@ -224,8 +237,7 @@ func (at place) link(n *html.Node) []*html.Node {
 			title := attribute(c, "ri:content-title")
 			return []*html.Node{at.anchor(at.pageURL(c), or(title))}
 		case "ri:attachment":
-			file := attribute(c, "ri:filename")
-			return []*html.Node{at.anchor(at.attachmentURL(file), or(file))}
+			return []*html.Node{at.anchor(at.attachmentURL(c), or(attribute(c, "ri:filename")))}
 		case "ri:url":
 			return []*html.Node{at.anchor(attribute(c, "ri:value"), or(attribute(c, "ri:value")))}
 		case "ri:space":
@@ -245,7 +257,7 @@ func (at place) image(n *html.Node) []*html.Node {
 		switch c.Data {
 		case "ri:attachment":
 			name = attribute(c, "ri:filename")
-			address = at.attachmentURL(name)
+			address = at.attachmentURL(c)
 		case "ri:url":
 			address = attribute(c, "ri:value")
 		default:
@@ -270,7 +282,12 @@ func (at place) pageURL(page *html.Node) string {
 		"title": {attribute(page, "ri:content-title")}}.Encode()
 }
 
-func (at place) attachmentURL(file string) string {
+// attachmentURL returns the address of a file. Of one that is attached to another page, only the page is known.
+func (at place) attachmentURL(n *html.Node) string {
+	if page := child(n, "ri:page"); page != nil {
+		return at.pageURL(page)
+	}
+	file := attribute(n, "ri:filename")
 	return at.base + "/download/attachments/" + url.PathEscape(at.page) + "/" + url.PathEscape(file)
 }
 

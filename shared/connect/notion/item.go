@@ -53,10 +53,8 @@ type property struct {
 	URL         string   `json:"url"`
 	Email       string   `json:"email"`
 	Phone       string   `json:"phone_number"`
-	Date        *struct {
-		Start string `json:"start"`
-	} `json:"date"`
-	UniqueID *struct {
+	Date        *span    `json:"date"`
+	UniqueID    *struct {
 		Prefix string `json:"prefix"`
 		Number int    `json:"number"`
 	} `json:"unique_id"`
@@ -65,7 +63,14 @@ type property struct {
 		String  string   `json:"string"`
 		Number  *float64 `json:"number"`
 		Boolean bool     `json:"boolean"`
+		Date    *span    `json:"date"`
 	} `json:"formula"`
+}
+
+// span is a day or a time, or the days or times from one to another.
+type span struct {
+	Start string `json:"start"`
+	End   string `json:"end"` // may be empty
 }
 
 // UnmarshalJSON reads a property. A member that does not have the form of a value is left empty: in a data source it describes
@@ -112,8 +117,8 @@ func (p property) text() string {
 		return p.Select.Name
 	case p.Type == "status" && p.Status != nil:
 		return p.Status.Name
-	case p.Type == "date" && p.Date != nil:
-		return p.Date.Start
+	case p.date() != nil:
+		return p.date().Start
 	case p.Type == "unique_id" && p.UniqueID != nil:
 		return strings.TrimPrefix(p.UniqueID.Prefix+"-"+strconv.Itoa(p.UniqueID.Number), "-")
 	case p.Type == "formula" && p.Formula != nil:
@@ -123,6 +128,17 @@ func (p property) text() string {
 	default:
 		return cmp.Or(p.URL, p.Email, p.Phone)
 	}
+}
+
+// date returns the value of a date, also of one that a formula computes, or nil.
+func (p property) date() *span {
+	switch {
+	case p.Type == "date":
+		return p.Date
+	case p.Type == "formula" && p.Formula != nil:
+		return p.Formula.Date
+	}
+	return nil
 }
 
 func listOf(all []named) filter.Value {
@@ -143,7 +159,11 @@ func (o object) fields() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(o.Properties)) {
 		if value := o.Properties[name].value(); !value.IsZero() && o.Properties[name].Type != "checkbox" {
-			b.WriteString(name + ": " + value.String() + "\n")
+			b.WriteString(name + ": " + value.String())
+			if date := o.Properties[name].date(); date != nil && date.End != "" {
+				b.WriteString(" to " + date.End)
+			}
+			b.WriteByte('\n')
 		}
 	}
 	if b.Len() > 0 {

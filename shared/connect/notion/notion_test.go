@@ -115,6 +115,8 @@ func TestPagesAndDatabases(t *testing.T) {
 		"Status":     map[string]any{"type": "status", "status": map[string]string{"name": "Done"}},
 		"Tags":       map[string]any{"type": "multi_select", "multi_select": []map[string]string{{"name": "api"}, {"name": "edge"}}},
 		"Due date":   map[string]any{"type": "date", "date": map[string]any{"start": "2026-06-01", "end": nil}},
+		"Leave":      map[string]any{"type": "date", "date": map[string]any{"start": "2026-06-01", "end": "2026-06-05"}},
+		"Next":       map[string]any{"type": "formula", "formula": map[string]any{"type": "date", "date": map[string]any{"start": "2026-07-01", "end": nil}}},
 		"Points":     map[string]any{"type": "number", "number": 3},
 		"Late":       map[string]any{"type": "checkbox", "checkbox": true},
 		"Owner":      map[string]any{"type": "people", "people": []map[string]string{{"name": "Ada"}}},
@@ -143,8 +145,8 @@ func TestPagesAndDatabases(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %q %q %s", strings.TrimPrefix(i.URI, "https://www.notion.so/0c940186ab704351bb34"), i.Title, i.Body, i.Metadata.JSON()))
 	}
 	want := []string{
-		`000000000003 "Gateway" "Due date: 2026-06-01\nKey: GW-7\nNot: x\nNote: Short text\nOwner: Ada\nPoints: 3\nSite: https://acme.test\nStatus: Done\nSum: 4.5\nTags: api, edge\n日付: y\n\nText of Gateway." ` +
-			`{"dueDate":"2026-06-01","key":"GW-7","late":true,"note":"Short text","owner":["Ada"],"points":3,"site":"https://acme.test","status":"Done","sum":4.5,"tags":["api","edge"]}`,
+		`000000000003 "Gateway" "Due date: 2026-06-01\nKey: GW-7\nLeave: 2026-06-01 to 2026-06-05\nNext: 2026-07-01\nNot: x\nNote: Short text\nOwner: Ada\nPoints: 3\nSite: https://acme.test\nStatus: Done\nSum: 4.5\nTags: api, edge\n日付: y\n\nText of Gateway." ` +
+			`{"dueDate":"2026-06-01","key":"GW-7","late":true,"leave":"2026-06-01","next":"2026-07-01","note":"Short text","owner":["Ada"],"points":3,"site":"https://acme.test","status":"Done","sum":4.5,"tags":["api","edge"]}`,
 		`000000000001 "Home" "Text of Home." {}`,
 		`000000000002 "Untitled" "" {}`,
 		`000000000010#source-0c940186ab704351bb34000000000011 "Services" "What we run.\n\nFields: Due, Key, Late, Level, Mail, Name, Note, Owner, Phone, Points, Site, Status, Sum, Tags" {}`,

@@ -55,6 +55,10 @@ const footnotes = `<w:footnote w:type="separator" w:id="-1"><w:p><w:r><w:t>line<
 // deletedEnd is what a paragraph begins with whose end a tracked change deleted.
 const deletedEnd = `<w:pPr><w:rPr><w:del w:id="1"/></w:rPr></w:pPr>`
 
+func struck(text string) string {
+	return "<w:r><w:rPr><w:strike/></w:rPr><w:t>" + text + "</w:t></w:r>"
+}
+
 func p(properties, text string) string {
 	return "<w:p><w:pPr>" + properties + "</w:pPr>" + run(text) + "</w:p>"
 }
@@ -117,6 +121,12 @@ func TestRead(t *testing.T) {
 			p(`<w:pStyle w:val="Intern"/>`, "secret") + "<w:p>" + run("a") + `<w:r><w:rPr><w:rStyle w:val="Geheim"/></w:rPr><w:t>secret</w:t></w:r></w:p>` +
 				`<w:p><w:pPr><w:pStyle w:val="Intern2"/></w:pPr><w:r><w:rPr><w:vanish w:val="0"/></w:rPr><w:t>b</w:t></w:r></w:p>`, "a\n\nb\n"},
 		{"hidden text", "<w:p>" + run("a") + "<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r></w:p>", "a\n"},
+		{"text that is struck through, in several runs, and in a link",
+			"<w:p>" + run("The fee is ") + struck("5") + struck("0 ") + run("80, ") + struck(" ") + struck("net") + struck(" today") + `<w:r><w:rPr><w:strike w:val="0"/></w:rPr><w:t>, see</w:t></w:r>` +
+				`<w:hyperlink r:id="web">` + struck(" the ") + struck("page") + "</w:hyperlink>" + struck("end") + "</w:p>" +
+				"<w:p>" + struck("a</w:t><w:br/><w:t>b") + "</w:p><w:p>" + mark("begin") + code(`HYPERLINK "https://docent.test/f"`) + mark("separate") + struck("field") +
+				strings.Replace(mark("end"), "<w:r>", "<w:r><w:rPr><w:strike/></w:rPr>", 1) + struck("x") + "</w:p>",
+			"The fee is ~~50~~ 80, ~~net today~~, see [~~the~~ ~~page~~](https://docent.test/page)~~end~~\n\na\\\nb\n\n[~~field~~](https://docent.test/f)~~x~~\n"},
 		{"ticks, boxes and arrows of symbol fonts",
 			`<w:p><w:r><w:sym w:font="Wingdings" w:char="F0FE"/><w:t> yes </w:t><w:sym w:font="Wingdings" w:char="F0A8"/><w:t> no, File </w:t>` +
 				`<w:sym w:font="Wingdings" w:char="F0E0"/><w:t> Open at </w:t><w:sym w:font="Symbol" w:char="F0A3"/><w:t> 5</w:t><w:sym w:font="Wingdings 2" w:char="F050"/>` +

@@ -40,6 +40,8 @@ type inline struct {
 	d    *ooxml.Decoder
 	p    paragraph
 	text []byte
+	// struckTo is where text that is struck through ends, behind its mark; 0: nothing may continue it.
+	struckTo int
 	// hidden: the style of the paragraph hides its text.
 	hidden bool
 	// Fields: their code is between begin and separate, their shown text between separate and end.
@@ -137,13 +139,16 @@ func (in *inline) properties() error {
 
 // run reads a run: text of one look.
 func (in *inline) run() error {
-	hidden := in.hidden
-	font := ""
-	return in.d.Each(func(e xml.StartElement) error {
+	hidden, struck := in.hidden, false
+	font, from := "", len(in.text)
+	err := in.d.Each(func(e xml.StartElement) error {
 		if e.Name.Local == "rPr" {
 			return in.d.Each(func(e xml.StartElement) error {
-				if e.Name.Local == "rFonts" {
+				switch e.Name.Local {
+				case "rFonts":
 					font = ooxml.Attr(e, "hAnsi")
+				case "strike", "dstrike":
+					struck = struck || ooxml.On(ooxml.Attr(e, "val"))
 				}
 				if e.Name.Local == "rStyle" {
 					hidden = in.styles.hides(ooxml.Attr(e, "val"), hidden)
@@ -175,6 +180,7 @@ func (in *inline) run() error {
 		case "endnoteReference":
 			return in.note(in.endnotes[ooxml.Attr(e, "id")])
 		case "fldChar":
+			struck = false // what is before may become a link
 			in.fieldMark(ooxml.Attr(e, "fldCharType"))
 		case "instrText":
 			return in.fieldCode()
@@ -190,6 +196,33 @@ func (in *inline) run() error {
 		}
 		return nil
 	})
+	if struck {
+		in.strike(from)
+	}
+	return err
+}
+
+const struckMark = "~~"
+
+// strike marks the text from a position on as struck through, together with what was struck through before it, because Word divides
+// words into runs. Marks hold on one line only.
+func (in *inline) strike(from int) {
+	text := string(in.text[from:])
+	shown := strings.TrimSpace(text)
+	if shown == "" || strings.Contains(shown, "\n") || strings.HasPrefix(shown, struckMark) {
+		return
+	}
+	size := len(in.text)
+	before, after, _ := strings.Cut(text, shown)
+	if from == in.struckTo && from > 0 {
+		in.text = append(in.text[:from-len(struckMark)], before...)
+	} else {
+		in.text = append(append(in.text[:from], before...), struckMark...)
+	}
+	in.text = append(append(in.text, shown...), struckMark...)
+	in.struckTo = len(in.text)
+	in.text = append(in.text, after...)
+	in.held += len(in.text) - size
 }
 
 // alternatives reads the first of several forms of the same thing.
@@ -257,9 +290,11 @@ func (in *inline) box() error {
 
 func (in *inline) link(e xml.StartElement) error {
 	from := len(in.text)
+	in.struckTo = 0
 	if err := in.children(); err != nil {
 		return err
 	}
+	in.struckTo = 0
 	r := in.relations[ooxml.RelationID(e, "id")]
 	if r.External {
 		in.linked(from, r.Target)
@@ -275,6 +310,7 @@ func (in *inline) linked(from int, address string) {
 }
 
 func (in *inline) fieldMark(kind string) {
+	in.struckTo = 0
 	switch kind {
 	case "begin":
 		if len(in.fields) < 50 {

@@ -14,6 +14,7 @@ import (
 const (
 	maxParts = 100     // parts that Notion returns separately
 	maxText  = 8 << 20 // bytes
+	maxTabs  = 100     // depth of blocks that is looked at
 )
 
 // markdown is the text of a page, or of a part of one.
@@ -107,6 +108,7 @@ var (
 // as links, no colors and containers. It leaves out the addresses of files, which hold a
 // signature and end after an hour.
 func plain(text string) string {
+	text = outdented(text)
 	var b strings.Builder
 	parts := fence.FindAllStringIndex(text, -1)
 	from := 0
@@ -117,6 +119,43 @@ func plain(text string) string {
 	}
 	b.WriteString(prose(text[from:]))
 	return strings.TrimSpace(newlines.ReplaceAllString(b.String(), "\n\n"))
+}
+
+var listItem = regexp.MustCompile(`^(?:[-*+]|\d+\.)(?:\s|$)`)
+
+// outdented returns text with the tabs of what is in items of lists only. Notion writes a tab for each block that a block is in, such as
+// a column, a callout or a toggle; in Markdown, such a line would be code.
+func outdented(text string) string {
+	var b strings.Builder
+	var items []bool // whether the last block at each depth is an item
+	depth, indent, inCode := 0, 0, false
+	for line := range strings.Lines(text) {
+		rest := strings.TrimLeft(line, "\t")
+		tabs := len(line) - len(rest)
+		switch isFence := strings.HasPrefix(rest, "```"); {
+		case inCode:
+			rest = line[min(tabs, depth):]
+			inCode = !isFence
+		case strings.TrimSpace(rest) != "":
+			depth, indent = min(tabs, maxTabs), 0
+			items = items[:min(depth, len(items))]
+			for _, isItem := range items {
+				if isItem {
+					indent++
+				}
+			}
+			for len(items) < depth {
+				items = append(items, false)
+			}
+			items = append(items, listItem.MatchString(rest))
+			inCode = isFence
+		default:
+			b.WriteString(rest)
+			continue
+		}
+		b.WriteString(strings.Repeat("\t", min(indent, tabs)) + rest)
+	}
+	return b.String()
 }
 
 func prose(text string) string {

@@ -12,7 +12,7 @@ func TestNotionsMarkdownBecomesGeneral(t *testing.T) {
 		"plain":      {"# Title\n\n- a\n\t- b\n", "# Title\n\n- a\n\t- b"},
 		"colors":     {"## Red {color=\"red\"}\nA <span color=\"blue\">word</span>.", "## Red\nA word."},
 		"pages":      {"<page url=\"https://app.notion.com/p/1\" icon=\"x\">Child</page>\n<database url=\"https://app.notion.com/p/2\" inline=\"true\">Table</database>", "[Child](https://app.notion.com/p/1)\n[Table](https://app.notion.com/p/2)"},
-		"mentions":   {"See <mention-page url=\"https://app.notion.com/p/3\">Plan</mention-page> by <mention-user url=\"user://1\">Ada</mention-user> on <mention-date start=\"2026-06-01\"/>.", "See [Plan](https://app.notion.com/p/3) by Ada on 2026-06-01."},
+		"mentions":   {"See <mention-page url=\"https://app.notion.com/p/3\">Plan</mention-page> by <mention-user url=\"user://1\">Ada</mention-user> on <mention-date start=\"2026-06-01\"/>, away <mention-date start=\"2026-06-01\" end=\"2026-06-05\"/>.", "See [Plan](https://app.notion.com/p/3) by Ada on 2026-06-01, away 2026-06-01 to 2026-06-05."},
 		"containers": {"<callout icon=\"!\">\n\tMind this.\n</callout>\n<columns>\n\t<column>\n\tLeft\n\t</column>\n</columns>\n<empty-block/>\n<unknown url=\"https://x\" alt=\"bookmark\"/>", "Mind this.\n\nLeft"},
 		"a toggle":   {"<details>\n<summary>More</summary>\n\tText\n</details>", "More\nText"},
 		"blocks in others": {"Text\n\tBelow it\n<columns>\n\t<column>\n\t\t## Left\n\t\t- a\n\t\t\t- b\n\t\t\t\tin b\n\t\tafter\n\t</column>\n</columns>\n> quote\n\tin it\n- item\n\t<callout>\n\t\tMind\n\t</callout>\n\n\tmore\n\n# End",

@@ -221,6 +221,36 @@ func TestARequestInProgressEndsWithItsPerson(t *testing.T) {
 	}
 }
 
+// TestACallerWhoKeepsItsRightsIsTheSameAgain: also what it may read, which a request goes on with.
+func TestACallerWhoKeepsItsRightsIsTheSameAgain(t *testing.T) {
+	t.Parallel()
+	o := open(t)
+	o.Groups = func(context.Context, string, string) ([]access.Group, error) {
+		return []access.Group{{ID: "a", DisplayName: "Engineering"}}, nil
+	}
+	bob, err := teamtest.CreateUser(t.Context(), o.Service, o.team.ID, "bob", team.RoleMember)
+	must(t, err)
+	_, bot := o.key(t, team.NewKey{Kind: team.KindTeam, ActFor: true})
+	_, own := o.key(t, team.NewKey{Kind: team.KindPersonal, UserID: bob.ID})
+	for _, options := range [][]team.Option{nil, {team.Reading}} {
+		reads := len(options) > 0
+		theTeam, err := o.Authenticate(t.Context(), bot, options...)
+		must(t, err)
+		acting, err := o.ActFor(t.Context(), theTeam.Principal, "bob", reads, func(context.Context, string) error { return nil })
+		must(t, err)
+		his, err := o.Authenticate(t.Context(), own, options...)
+		must(t, err)
+		for name, c := range map[string]struct {
+			text string
+			was  team.Principal
+		}{"the team": {bot, theTeam.Principal}, "acting": {bot, acting}, "his own": {own, his.Principal}} {
+			if now, err := o.Recheck(t.Context(), c.text, c.was); err != nil || !reflect.DeepEqual(now, c.was) {
+				t.Errorf("%s, reading %v: %+v, %v; was %+v", name, reads, now, err, c.was)
+			}
+		}
+	}
+}
+
 // TestARequestInProgressOutlivesItsKey: also that of a secret that was rotated before it began, but not one that was withdrawn.
 func TestARequestInProgressOutlivesItsKey(t *testing.T) {
 	t.Parallel()

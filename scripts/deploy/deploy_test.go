@@ -265,6 +265,7 @@ func TestDestroyRefusesWhileDataIsRetained(t *testing.T) {
 	for name, c := range map[string]struct{ stack, want string }{
 		"retained":                        {described("docent", "CREATE_COMPLETE", "docent", "DataRetained", "true", "BucketName", "b"), "keeps its data"},
 		"it does not say":                 {described("docent", "CREATE_COMPLETE", "docent", "BucketName", "b"), "keeps its data"},
+		"retained, partly deleted":        {described("docent", "DELETE_FAILED", "docent", "DataRetained", "true"), "run aws cloudformation delete-stack --stack-name docent"},
 		"another owner's":                 {described("docent", "CREATE_COMPLETE", "", "DataRetained", "false"), "is not Docent's"},
 		"another owner's, partly deleted": {described("docent", "DELETE_FAILED", "", "DataRetained", "false"), "is not Docent's"},
 		"none":                            {"", "there is no stack docent in eu-central-1"},

@@ -36,6 +36,10 @@ func (a *account) destroy(ctx context.Context, name string, out io.Writer) error
 		return err
 	}
 	if output(there, "DataRetained") != "false" {
+		if again { // it can no longer be deployed
+			return fmt.Errorf("the stack %s keeps its data, and was not deleted whole: mend what its events show, and run "+
+				"aws cloudformation delete-stack --stack-name %s, which leaves its tables and its bucket", name, name)
+		}
 		return fmt.Errorf("the stack %s keeps its data: to delete all of it, run make deploy CONTEXT='-c removal=destroy' first, with your other values", name)
 	}
 	stay, err := a.tablesThatStay(ctx, there)

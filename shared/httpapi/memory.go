@@ -18,7 +18,7 @@ const (
 	freePart     = 64 << 10  // bytes of each body and reply that come from the small pool
 	smallBytes   = 24 << 20  // first parts of bodies and replies
 	bodyBytes    = 32 << 20  // of bodies, above their first parts
-	replyBytes   = 40 << 20  // of replies, above their first parts
+	replyBytes   = 64 << 20  // of replies, above their first parts
 	keylessBytes = 16 << 20  // bodies of senders without a key
 	workBytes    = 40 << 20  // while requests are handled
 	freeWork     = 256 << 10 // of each request, not counted
@@ -32,11 +32,9 @@ const (
 	writers       = 2  // large writes at a time
 	keylessPlaces = 4  // requests of senders without a key that are handled at a time
 
-	// teamShare and replyShare: a team may hold at most this many times the free part of a pool, so a
-	// single team gets at most four fifths of it. Of replies it gets half, which leaves another team room
-	// for the largest one.
-	teamShare  = 4
-	replyShare = 1
+	// teamShare: a team may hold at most this many times the free part of a pool, so a
+	// single team gets at most four fifths of it.
+	teamShare = 4
 
 	patience = 10 * time.Second // how long a request waits for each of these
 )
@@ -76,7 +74,7 @@ func NewRoom() *memory.Room {
 func newShares(room *memory.Room) *shares {
 	s := &shares{
 		small: memory.NewPool(smallBytes, teamShare), bodies: memory.NewPool(bodyBytes, teamShare).WithSpare(spareBytes, smallBytesEach),
-		replies: memory.NewPool(replyBytes, replyShare).WithSpare(spareBytes, smallBytesEach), keyless: memory.NewPool(keylessBytes, teamShare),
+		replies: memory.NewPool(replyBytes, teamShare).WithSpare(spareBytes, smallBytesEach), keyless: memory.NewPool(keylessBytes, teamShare),
 		room: room,
 	}
 	keyless := *s.room

@@ -2,12 +2,10 @@ package page_test
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 
 	"docent/shared/fetch/page"
-	"docent/shared/growthtest"
 )
 
 // distinct returns n tags of an element, each with an attribute of its own.
@@ -26,12 +24,7 @@ func attributes(n int) string {
 // TestElementsLeftOpenAreNotRepeatedWithoutEnd: the parser opens them again in each paragraph.
 func TestElementsLeftOpenAreNotRepeatedWithoutEnd(t *testing.T) {
 	rep := strings.Repeat
-	at, err := url.Parse("https://docs.test/a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := "<p>" + rep("All about it is written here, and more of it. ", 40) + "</p>"
-	for name, inner := range map[string]func(n int) string{
+	readInProportion(t, map[string]func(n int) string{
 		"elements":    func(n int) string { return "<p>" + distinct("b", n/10) + rep("<p>x", n) },
 		"in capitals": func(n int) string { return "<P>" + distinct("B", n/10) + rep("<P>x", n) },
 		"with ends in a cell": func(n int) string {
@@ -50,16 +43,7 @@ func TestElementsLeftOpenAreNotRepeatedWithoutEnd(t *testing.T) {
 		"a link to much":       func(n int) string { return "<p><a href='https://a.test/" + rep("x", 20*n) + "'>" + rep("<p>x", n) },
 		"bodies":               func(n int) string { return "<body" + attributes(4*n) + ">" + rep("<body x>", n) },
 		"roots":                func(n int) string { return distinct("html", 4*n) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			growthtest.Linear(t, 1000, func(n int) {
-				body := "<html><head><title>t</title></head><body><article><h1>t</h1>" + text + inner(n) + text + "</article></body></html>"
-				if p, err := page.Read(t.Context(), []byte(body), "text/html; charset=utf-8", "text/html", at); err != nil || !strings.Contains(p.Content, "All about it") {
-					t.Errorf("read %d bytes: %v", len(p.Content), err)
-				}
-			})
-		})
-	}
+	})
 }
 
 func TestAPageHasAsManyElementsAsFitIntoMemory(t *testing.T) {

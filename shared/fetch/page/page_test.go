@@ -11,12 +11,7 @@ import (
 
 func TestAPageTakesMemoryInProportionToItsLength(t *testing.T) {
 	rep := strings.Repeat
-	at, err := url.Parse("https://docs.test/a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := "<p>" + rep("All about it is written here, and more of it. ", 40) + "</p>"
-	for name, inner := range map[string]func(n int) string{
+	readInProportion(t, map[string]func(n int) string{
 		"rows and columns": func(n int) string {
 			return "<table><tr>" + rep("<td>a</td>", n) + "</tr>" + rep("<tr><td>b</td></tr>", n) + "</table>"
 		},
@@ -27,7 +22,18 @@ func TestAPageTakesMemoryInProportionToItsLength(t *testing.T) {
 		"quotations": func(n int) string {
 			return rep("<blockquote>", min(n/20, 200)) + rep("a<br>", n) + rep("</blockquote>", min(n/20, 200))
 		},
-	} {
+	})
+}
+
+// readInProportion reads pages of growing n that have one of the shapes within their text.
+func readInProportion(t *testing.T, shapes map[string]func(n int) string) {
+	t.Helper()
+	at, err := url.Parse("https://docs.test/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "<p>" + strings.Repeat("All about it is written here, and more of it. ", 40) + "</p>"
+	for name, inner := range shapes {
 		t.Run(name, func(t *testing.T) {
 			growthtest.Linear(t, 1000, func(n int) {
 				body := "<html><head><title>t</title></head><body><article><h1>t</h1>" + text + inner(n) + text + "</article></body></html>"

@@ -166,6 +166,9 @@ func classify(err error) *apierr.Error {
 	if table.IsFull(err) { // of docent serve
 		return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "The disk of the server is full, so that nothing was changed. Try again when its operator has made room.")
 	}
+	if table.IsUnwritable(err) { // the same; a disk that fails may have stored it
+		return apierr.New(apierr.Unavailable, apierr.CodeUnavailable, "The disk of the server fails, is read-only or is missing. Try again when its operator has mended it.")
+	}
 	for _, passing := range []error{table.ErrConflict, table.ErrThrottled, table.ErrUnavailable,
 		context.DeadlineExceeded, context.Canceled} {
 		if errors.Is(err, passing) {

@@ -22,6 +22,9 @@ func TestFailuresOfAStoreArePassing(t *testing.T) {
 	}{
 		{&fs.PathError{Op: "write", Path: "docent.db", Err: syscall.ENOSPC}, apierr.Unavailable, "disk of the server is full"},
 		{&fs.PathError{Op: "write", Path: "docent.db", Err: syscall.EDQUOT}, apierr.Unavailable, "disk of the server is full"},
+		{&fs.PathError{Op: "write", Path: "docent.db", Err: syscall.EROFS}, apierr.Unavailable, "is read-only"},
+		{&fs.PathError{Op: "write", Path: "docent.db", Err: syscall.EIO}, apierr.Unavailable, "is read-only"},
+		{fmt.Errorf("%w: docent.db", table.ErrMoved), apierr.Unavailable, "is missing"},
 		{table.ErrThrottled, apierr.Unavailable, "temporarily unavailable"},
 		{context.DeadlineExceeded, apierr.Unavailable, "temporarily unavailable"},
 		{errors.New("a bug"), apierr.Internal, "internal error"},

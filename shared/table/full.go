@@ -2,6 +2,8 @@ package table
 
 import (
 	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"syscall"
 )
@@ -9,4 +11,13 @@ import (
 // IsFull reports whether err says that the disk, or the owner's part of it, is full.
 func IsFull(err error) bool {
 	return slices.ContainsFunc(full, func(no syscall.Errno) bool { return errors.Is(err, no) })
+}
+
+// IsUnwritable reports whether err says that nothing can be written to the disk for another reason than room: it fails, is read-only or
+// does not let this process write, or the database is no longer there.
+func IsUnwritable(err error) bool {
+	var path *fs.PathError
+	var link *os.LinkError
+	denied := errors.Is(err, fs.ErrPermission) && (errors.As(err, &path) || errors.As(err, &link)) // of a file, not of a connection
+	return denied || errors.Is(err, ErrMoved) || slices.ContainsFunc(broken, func(no syscall.Errno) bool { return errors.Is(err, no) })
 }

@@ -289,9 +289,9 @@ func (s *Service) reject(r record, reason string, now time.Time) error {
 }
 
 // asUnavailable returns a 503 for an error of the store. A damaged record stays an internal
-// error.
+// error, and a disk that takes nothing what it is, which is said by itself.
 func asUnavailable(err error) error {
-	if errors.Is(err, errDamaged) {
+	if errors.Is(err, errDamaged) || table.IsFull(err) || table.IsUnwritable(err) {
 		return err
 	}
 	return apierr.New(apierr.Unavailable, apierr.CodeUnavailable,

@@ -128,8 +128,11 @@ func (s *Store) makeRoom() bool {
 }
 
 // CheckRoom returns the error of a Write that needs room while there is only what the spare file left, unless ctx is one of table.Freeing.
-// It is for what else is written to the same disk. It wraps table.ErrFull.
+// It is for what else is written to the same disk. It wraps table.ErrFull, or table.ErrMoved as a Write does.
 func (s *Store) CheckRoom(ctx context.Context) error {
+	if err := s.checkPlace(); err != nil {
+		return err
+	}
 	if table.IsFreeing(ctx) {
 		return nil
 	}
@@ -145,6 +148,9 @@ func (s *Store) CheckRoom(ctx context.Context) error {
 
 // transactInRoom carries out group as far as the disk has room, and returns the errors of those that free room and of the others.
 func (s *Store) transactInRoom(group []*request) (freeing, others error) {
+	if err := s.checkPlace(); err != nil {
+		return err, err
+	}
 	if s.makeRoom() {
 		err := s.transact(group)
 		if !table.IsFull(err) {
@@ -192,13 +198,13 @@ func (s *Store) update(do func(*bbolt.Tx) error) error {
 	}))
 }
 
-// withErrno returns err with the errno of a full disk that only its text contains: bbolt does not wrap the error of making its file
-// larger.
+// withErrno returns err with the errno of a disk that is full or fails, if only its text contains that: bbolt does not wrap the error of
+// making its file larger.
 func withErrno(err error) error {
-	if err == nil || table.IsFull(err) {
+	if err == nil || table.IsFull(err) || table.IsUnwritable(err) {
 		return err
 	}
-	for _, no := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+	for _, no := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EROFS} {
 		if strings.HasSuffix(err.Error(), ": "+no.Error()) {
 			return fmt.Errorf("%w (%w)", err, no)
 		}

@@ -63,6 +63,8 @@ type Store struct {
 	tables map[string]bool
 	now    func() time.Time
 	spare  spare
+	path   string
+	file   fs.FileInfo // what was at path when it was opened
 	// pageSize is in bytes. db.Info reads it from the mapping, which the committer may be moving.
 	pageSize int64
 	full     func() error // of tests: the error of a disk when a transaction is written
@@ -92,11 +94,15 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		db:        db,
+		path:      path,
 		tables:    make(map[string]bool, len(o.Tables)),
 		now:       o.Now,
 		pageSize:  int64(db.Info().PageSize),
 		wake:      make(chan struct{}, 1),
 		committed: make(chan struct{}),
+	}
+	if s.file, err = os.Stat(path); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), db.Close())
 	}
 	for _, name := range o.Tables {
 		s.tables[name] = true
@@ -256,6 +262,16 @@ func syncFolder(path string) error {
 		return errors.Join(err, folder.Close())
 	}
 	return folder.Close()
+}
+
+// checkPlace returns table.ErrMoved if another file is at the path of the database, or none. What is written to the open one would then be
+// lost with it, or be missing in what took its place.
+func (s *Store) checkPlace() error {
+	info, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, s.file) {
+		return fmt.Errorf("%w: %s was moved, removed or replaced; put it back, or stop and start again", table.ErrMoved, s.path)
+	}
+	return nil // where it cannot be looked at, it may be
 }
 
 // Close finishes the Writes that have been accepted, waits for readers and

@@ -68,7 +68,8 @@ func ofData(err error, dir string) error {
 		if at := new(fs.PathError); errors.As(err, &at) { // its steps say nothing more to an operator
 			err = at
 		}
-		return fmt.Errorf("this user may not use the data in %s; run this as the user of the server, or name another folder with --data: %w", dir, err)
+		return fmt.Errorf("this user may not use the data in %s; run this as the user of the server, or name another folder with --data. "+
+			"What another user made there, such as root, chown -R gives to the user of the server: %w", dir, err)
 	}
 	return err
 }

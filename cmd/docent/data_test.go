@@ -170,7 +170,8 @@ func TestDataOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	denied := &fs.PathError{Op: "open", Path: "/data/docent.db", Err: syscall.EACCES}
 	err := ofData(errors.Join(fmt.Errorf("look at the data directory: %w", denied), errors.New("another step")), "/data")
-	want := "this user may not use the data in /data; run this as the user of the server, or name another folder with --data: open /data/docent.db: permission denied"
+	want := "this user may not use the data in /data; run this as the user of the server, or name another folder with --data. " +
+		"What another user made there, such as root, chown -R gives to the user of the server: open /data/docent.db: permission denied"
 	if err.Error() != want || !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v, want %s", err, want)
 	}

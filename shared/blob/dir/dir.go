@@ -29,6 +29,7 @@ var _ blob.Store = (*Store)(nil)
 // Store keeps objects under one folder. Several processes may use one folder.
 type Store struct {
 	root    *os.Root
+	owner   owner
 	kept    keptFiles
 	holding holding
 }
@@ -44,7 +45,12 @@ func Open(folder string) (*Store, error) {
 		return nil, fmt.Errorf("open the object folder: %w", err)
 	}
 	s := &Store{root: root}
-	if err := s.prepare(); err != nil {
+	info, err := root.Stat(".")
+	if err == nil {
+		s.owner = ownerOf(info)
+		err = s.prepare()
+	}
+	if err != nil {
 		_ = root.Close()
 		return nil, fmt.Errorf("open the object folder: %w", err)
 	}
@@ -59,11 +65,11 @@ func (s *Store) Close() error {
 
 func (s *Store) prepare() error {
 	for _, folder := range []string{objects, unfinished} {
-		if err := s.root.MkdirAll(folder, 0o700); err != nil {
+		if err := s.mkdirAll(folder); err != nil {
 			return err
 		}
 	}
-	_ = s.root.MkdirAll(held, 0o700) // on a full disk, it is made when it is needed
+	_ = s.mkdirAll(held) // on a full disk, it is made when it is needed
 	if err := s.sync("."); err != nil {
 		return err
 	}
@@ -131,6 +137,7 @@ func (s *Store) create(file string, write func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
+	s.owner.giveFile(f)
 	err = write(f)
 	if err == nil {
 		err = f.Sync()
@@ -145,7 +152,7 @@ func (s *Store) create(file string, write func(*os.File) error) error {
 // does so for an existing name too: a caller that gets ErrExists may rely on the object being
 // durable.
 func (s *Store) publish(temporary, final string) error {
-	if err := s.root.MkdirAll(path.Dir(final), 0o700); err != nil {
+	if err := s.mkdirAll(path.Dir(final)); err != nil {
 		return err
 	}
 	linked := s.root.Link(temporary, final)

@@ -128,7 +128,7 @@ func (g *holding) remove(s *Store, name string) error {
 	if g.hold == nil {
 		return s.remove(pathOf(name))
 	}
-	if err := s.root.MkdirAll(held, 0o700); err != nil {
+	if err := s.mkdirAll(held); err != nil {
 		return err
 	}
 	file := path.Join(held, strconv.Itoa(len(g.deleted)))

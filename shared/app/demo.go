@@ -90,8 +90,8 @@ Or on the command line:
 	return err
 }
 
-// signInText returns the line about signing in to the dashboard: with a one-time link for the
-// first admin of the only team, if there is one.
+// signInText returns the line about signing in to the dashboard as the first admin of the only team, if there is one. It has a one-time link
+// for a person who tries Docent. Without a demo, what is printed goes to a log, whose readers must not become admin.
 func (l *Local) signInText(ctx context.Context, c ServeConfig, teams []team.Team) string {
 	if c.Parts.Pages == nil || len(teams) != 1 {
 		return ""
@@ -99,6 +99,9 @@ func (l *Local) signInText(ctx context.Context, c ServeConfig, teams []team.Team
 	admin, err := l.Teams.FirstAdmin(ctx, teams[0].ID)
 	if err != nil {
 		return ""
+	}
+	if !c.Demo {
+		return fmt.Sprintf("To open the dashboard, signed in: %s\n", openCommand(c))
 	}
 	code, _, err := l.Teams.Invite(ctx, teams[0].ID, admin.ID)
 	if err != nil {

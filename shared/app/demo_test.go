@@ -138,3 +138,26 @@ func TestOnlyTheDemoNeedsAReaderOfItsGreeting(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestALogHasNoLinkThatSignsIn: what a server without a demo prints goes to a journal, whose readers could become admin with it.
+func TestALogHasNoLinkThatSignsIn(t *testing.T) {
+	t.Parallel()
+	pages := http.NotFoundHandler()
+	for _, demo := range []bool{true, false} {
+		l := openHere(t, t.TempDir())
+		if _, _, err := l.Teams.CreateTeam(t.Context(), "acme", "ada"); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		c := ServeConfig{Demo: demo, Out: &out, BaseURL: usualBase, Program: "docent", DataDir: usualData, Parts: Parts{Pages: pages}}
+		if err := l.greet(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if link := strings.Contains(out.String(), "#/sign-in/"); link != demo || !strings.Contains(out.String(), ": docent open") {
+			t.Errorf("demo %t: printed %q", demo, &out)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

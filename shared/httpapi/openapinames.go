@@ -60,6 +60,7 @@ var schemaNames = map[string]string{
 	"CreateWebhookEndpointInputBody": "WebhookEndpointInput",
 	"UpdateWebhookEndpointInputBody": "WebhookEndpointPatch",
 	"RotateWebhookSecretInputBody":   "WebhookSecretRotation",
+	"RecordBody":                     "SourceRecord",    // Record<…> of TypeScript is no longer it below a type of this name
 	"ResponseError":                  "ResponseFailure", // clients for TypeScript have a ResponseError of their own
 }
 

@@ -45,8 +45,8 @@ func (eventObject) Schema(r huma.Registry) *huma.Schema {
 	native := r.Schema(reflect.TypeFor[audit.Native](), true, "SecurityEvent")
 	change := r.SchemaFromRef(r.Schema(reflect.TypeFor[audit.NativeChange](), true, "").Ref)
 	for _, side := range []string{"from", "to"} {
-		change.Properties[side] = &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString, Nullable: true}, {Type: huma.TypeBoolean},
-			{Type: huma.TypeNumber}, {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}}}
+		change.Properties[side] = &huma.Schema{AnyOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeBoolean},
+			{Type: huma.TypeNumber}, {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}}, {Type: "null"}}}
 	}
 	return &huma.Schema{OneOf: []*huma.Schema{
 		native,
@@ -57,7 +57,9 @@ func (eventObject) Schema(r huma.Registry) *huma.Schema {
 // ocsfEvent returns the schema of an event with format=ocsf: the members that a collector can rely on.
 func ocsfEvent(r huma.Registry) *huma.Schema {
 	const name = "OcsfEvent"
-	whole := func(about string) *huma.Schema { return &huma.Schema{Type: huma.TypeInteger, Description: about} }
+	whole := func(about string) *huma.Schema { // without a format, typed clients read it into 32 bits, which milliseconds exceed
+		return &huma.Schema{Type: huma.TypeInteger, Format: "int64", Description: about}
+	}
 	r.Map()[name] = &huma.Schema{Type: huma.TypeObject, Description: "An object of OCSF " + audit.OCSFVersion + ", with format=ocsf.",
 		Required: []string{"class_uid", "type_uid", "time", "metadata"}, AdditionalProperties: true, Properties: map[string]*huma.Schema{
 			"class_uid": whole("The class of the event."),

@@ -37,6 +37,23 @@ func TestPassagesAreReadInTheirDirection(t *testing.T) {
 	}
 }
 
+// TestPassagesKeepTheirLines: a list, a table or code in one line cannot be read, and a heading is there once.
+func TestPassagesKeepTheirLines(t *testing.T) {
+	t.Parallel()
+	b, _ := signedIn(t)
+	intercept(b, `path.endsWith("/context/search")`, `new Response(JSON.stringify({ sources: [
+		{ title: "Rolling back", url: "https://x.test/", content: "Steps\n\n## Steps\n\n1. Undo.\n2. Check.", provider: "custom", sourceType: "documentation" },
+		{ title: "undo.go", url: "https://y.test/", content: "func undo() {\n\tcheck()\n}", provider: "github", sourceType: "code" }] }))`, "")
+	open(b, "search/undo")
+	b.Wait("Check.")
+	if shown := b.Text("article .lines"); shown != "## Steps\n\n1. Undo.\n2. Check." {
+		t.Errorf("the passage is shown as %q", shown)
+	}
+	if shown := b.Text("article .lines.mono"); shown != "func undo() {\n\tcheck()\n}" {
+		t.Errorf("the code is shown as %q", shown)
+	}
+}
+
 // TestSearchWithFilters puts two documents with metadata and searches by it with the form.
 func TestSearchWithFilters(t *testing.T) {
 	t.Parallel()

@@ -97,8 +97,8 @@ export function Search() {
 								</h2>
 								<Badge>{s.provider === "custom" ? s.sourceType : `${s.provider} ${s.sourceType}`}</Badge>
 							</div>
-							<p class="wrap">
-								<Marked text={s.content.slice(0, 600)} query={found.asked.query} />
+							<p class={s.sourceType === "code" ? "wrap lines mono" : "wrap lines"}>
+								<Marked text={s.content.replace(/^(.+)\n\n(?=#{1,6} \1\n)/, "").slice(0, 600)} query={found.asked.query} />
 							</p>
 							<p class="small quiet wrap">{s.url}</p>
 						</article>

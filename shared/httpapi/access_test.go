@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -188,7 +189,12 @@ func TestWhoSeesHowASourceIsSynced(t *testing.T) {
 	_, bot := a.newKey(x.ID, team.NewKey{Kind: team.KindTeam, Name: "bot", ActFor: true})
 	a.connect(x, "github", map[string]any{"repositories": []string{"acme/api"}})
 	id, _ := a.connect(x, "jira", nil)
+	a.clock.Advance(time.Minute)
+	a.do(call{"PATCH", "/data-sources/" + id, x.pat, map[string]any{"name": "tracker"}, nil}).want(t, 200)
+	changed := a.clock.Now()
+	a.clock.Advance(time.Minute)
 	a.importItems(x, id, issue(1, "The kirschkern is loose", map[string]any{"access": map[string]any{}})).want(t, 200)
+	updated := map[bool]string{false: changed.Format("15:04:05"), true: a.clock.Now().Format("15:04:05")}
 	for name, test := range map[string]struct {
 		key, user string
 		shown     bool
@@ -203,6 +209,11 @@ func TestWhoSeesHowASourceIsSynced(t *testing.T) {
 		for _, member := range []string{`"lastSync"`, `"sync"`} {
 			if strings.Contains(list, member) != test.shown {
 				t.Errorf("%s, %s: %s", name, member, list)
+			}
+		}
+		for shown, at := range updated {
+			if strings.Contains(list, `"updatedAt":"`+changed.Format("2006-01-02T")+at) != (shown == test.shown) {
+				t.Errorf("%s, updatedAt: %s", name, list)
 			}
 		}
 	}

@@ -412,8 +412,15 @@ func plain(r response) string {
 func TestNothingHiddenCanBeInferred(t *testing.T) {
 	t.Parallel()
 	full, empty := newWorld(t, true), newWorld(t, false)
-	compared := 0
-	for _, name := range slices.Sorted(maps.Keys(full.attackers)) {
+	compared := sameReplies(t, full, empty, slices.Sorted(maps.Keys(full.attackers))...)
+	t.Logf("%d kinds of attempts by %d attackers, %d pairs of replies compared", len(attempts), len(full.attackers), compared)
+}
+
+// sameReplies makes every attempt by the attackers with these names in both worlds, and compares the replies byte by byte. It returns how many
+// pairs it has compared.
+func sameReplies(t *testing.T, full, empty *world, names ...string) (compared int) {
+	t.Helper()
+	for _, name := range names {
 		for _, try := range attempts {
 			have, want := full.attackers[name], empty.attackers[name]
 			if have.agent && try.name != "tools of agents" || have.mayActFor && try.name == otherNames {
@@ -462,7 +469,7 @@ func TestNothingHiddenCanBeInferred(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d kinds of attempts by %d attackers, %d pairs of replies compared", len(attempts), len(full.attackers), compared)
+	return compared
 }
 
 var nextLink = regexp.MustCompile(`<` + regexp.QuoteMeta(baseURL) + `([^>]*)>; rel="next"`)

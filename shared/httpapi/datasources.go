@@ -42,7 +42,7 @@ type DataSourceBody struct {
 	LastError *source.SyncFailure `json:"lastError,omitempty" doc:"Why content could not be brought up to date."`
 	Sync      *source.Progress    `json:"sync,omitempty" doc:"How far reading the provider is, where a connector does that."`
 	CreatedAt string              `json:"createdAt" format:"date-time"`
-	UpdatedAt string              `json:"updatedAt" format:"date-time"`
+	UpdatedAt string              `json:"updatedAt" format:"date-time" doc:"The latest of its creation, its last change, lastSync and lastError; without the last two for those to whom these are not shown."`
 
 	DefaultAccess        *AccessBody `json:"defaultAccess,omitempty" doc:"Who may read those of its items that have no access of their own. Absent: everyone in the team."`
 	DefaultAccessUnknown *AccessBody `json:"defaultAccessUnknown,omitempty" doc:"The names in defaultAccess that nobody had when it was set. A person or group that gets such a name may then read."`
@@ -83,8 +83,8 @@ func (h *dataSources) list(ctx context.Context, in *struct{ PageParams }) (*list
 	whole := p.Admin || p.Kind == team.KindTeam && !p.ActsFor
 	for _, e := range slice.Entries {
 		body := dataSourceOf(e.Value)
-		if !whole { // how many items there are, and which one failed, is about items that not everyone may read
-			body.LastError, body.Sync, body.LastSync = nil, nil, ""
+		if !whole { // how many items there are, which one failed, and when one came is about items that not everyone may read
+			body.LastError, body.Sync, body.LastSync, body.UpdatedAt = nil, nil, "", formatTime(e.Value.ChangedAt)
 		}
 		out.Body = append(out.Body, body)
 	}

@@ -58,7 +58,8 @@ func (s *Service) Update(ctx context.Context, teamID, id string, c Change) (Data
 		if len(u.changes) == 0 {
 			return s.shownAfter(ctx, u)
 		}
-		u.after.UpdatedAt = s.now()
+		u.after.ChangedAt = s.now()
+		u.after.UpdatedAt = u.after.ChangedAt
 		if now := (Access{Settings: u.after.Settings, Secrets: u.kept}); u.connects() && !reflect.DeepEqual(now, tried) {
 			// A provider that cannot tell now shows in the sync that follows.
 			if _, err := s.tried(ctx, u.d.Provider, now); err != nil {
@@ -244,7 +245,7 @@ func (u *update) connects() bool {
 // does.
 func (s *Service) updateOps(ctx context.Context, u *update) ([]table.Op, *pending.Work, error) {
 	a := table.Add{Key: collection.Key(u.teamID, u.d.ID), If: table.Exists(), // a sync changes other fields of the item at any time
-		Numbers: map[string]int64{changedField: u.after.UpdatedAt.UnixMilli()}, Strings: map[string]string{}}
+		Numbers: map[string]int64{changedField: u.after.ChangedAt.UnixMilli()}, Strings: map[string]string{}}
 	if u.after.Name != u.d.Name {
 		a.Strings[nameField] = u.after.Name
 	}

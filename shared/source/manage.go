@@ -31,7 +31,7 @@ func (s *Service) Create(ctx context.Context, teamID string, d DataSource, secre
 		return DataSource{}, "", err
 	}
 	now := s.now()
-	d.ID, d.CreatedAt, d.UpdatedAt, d.State = s.NewID(), now, now, Ready
+	d.ID, d.CreatedAt, d.ChangedAt, d.UpdatedAt, d.State = s.NewID(), now, now, now, Ready
 	if p.Webhook != nil || p.IsSynced(d.Settings, secrets) {
 		d.State = Connecting
 	}
@@ -113,7 +113,7 @@ func (s *Service) List(ctx context.Context, teamID string, w table.Window, allow
 		}
 	}
 	for _, c := range collections {
-		add(DataSource{ID: c.ID, Provider: Custom, Name: c.Name, DefaultAccess: c.DefaultAccess, State: Ready, CreatedAt: c.CreatedAt, UpdatedAt: c.CreatedAt})
+		add(DataSource{ID: c.ID, Provider: Custom, Name: c.Name, DefaultAccess: c.DefaultAccess, State: Ready, CreatedAt: c.CreatedAt, ChangedAt: c.CreatedAt, UpdatedAt: c.CreatedAt})
 	}
 	for item, err := range table.All(ctx, s.Table, table.Query{Table: table.Collections, Partition: teamID}) {
 		if err != nil {

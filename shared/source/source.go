@@ -59,7 +59,8 @@ type DataSource struct {
 	LastError *SyncFailure
 	Sync      *Progress // nil: no connector reads it
 	CreatedAt time.Time
-	UpdatedAt time.Time
+	ChangedAt time.Time // when it was created, or its name, settings or the like were changed last
+	UpdatedAt time.Time // the latest of ChangedAt, LastSync and LastError
 	// DefaultAccess decides about items that have no rule of their own; nil: everyone
 	// reads them.
 	DefaultAccess *access.Rule

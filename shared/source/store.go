@@ -66,14 +66,17 @@ func sourceItem(teamID string, d DataSource) table.Item {
 func sourceFrom(item table.Item) DataSource {
 	at := func(name string) time.Time { return time.UnixMilli(item.Numbers[name]).UTC() }
 	d := DataSource{ID: item.Sort, Provider: ProviderName(item.Strings[collection.ProviderField]), Name: item.Strings[nameField],
-		State: State(item.Strings[stateField]), CreatedAt: at(createdField), UpdatedAt: at(createdField),
+		State: State(item.Strings[stateField]), CreatedAt: at(createdField), ChangedAt: at(createdField),
 		DefaultAccess: collection.DefaultAccess(item), Paused: item.Strings[pausedField] != ""}
+	if t := at(changedField); t.After(d.ChangedAt) {
+		d.ChangedAt = t
+	}
+	d.UpdatedAt = d.ChangedAt
 	if _, ok := item.Numbers[syncField]; ok {
 		t := at(syncField)
-		d.LastSync, d.UpdatedAt = &t, t
-	}
-	if t := at(changedField); t.After(d.UpdatedAt) {
-		d.UpdatedAt = t
+		if d.LastSync = &t; t.After(d.UpdatedAt) {
+			d.UpdatedAt = t
+		}
 	}
 	if code := item.Strings[codeField]; code != "" {
 		d.LastError = &SyncFailure{code, item.Strings[detailField], at(errorTimeField)}

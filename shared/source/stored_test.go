@@ -77,12 +77,12 @@ func TestEveryFieldIsStored(t *testing.T) {
 	asIs := func(_ context.Context, text []byte, _ string) ([]byte, error) { return text, nil }
 	service := &Service{Seal: asIs, Open: asIs}
 	storedtest.KeepFields(t, map[string]storedtest.Record{
-		// A sync adds its result to the item later; UpdatedAt follows from it.
+		// A sync or a change adds its result to the item later; ChangedAt and UpdatedAt follow from it.
 		"collections: {team} | {source}": storedtest.Fields(
 			func(d DataSource) (table.Item, error) { return sourceItem("acme", d), nil },
 			func(item table.Item) (DataSource, error) { return sourceFrom(item), nil },
 			func(d *DataSource) {
-				d.Settings, d.Sync, d.LastSync, d.LastError, d.UpdatedAt = Settings{}, nil, nil, nil, d.CreatedAt
+				d.Settings, d.Sync, d.LastSync, d.LastError, d.ChangedAt, d.UpdatedAt = Settings{}, nil, nil, nil, d.CreatedAt, d.CreatedAt
 			}),
 		"collections: {team}/source/{source} | settings": storedtest.Fields(
 			func(s Settings) (table.Item, error) {

@@ -211,6 +211,8 @@ func (c *restoreCmd) Help() string {
 
 The feed of security events continues with much higher numbers, so that no new event has the id of one that was recorded after the backup. Collectors need do nothing.
 
+Access is that of the backup too: keys that were revoked since work again, as do old secrets of rotated keys, people who were deactivated are active, and rules and groups are as they were. Before you start the server, revoke such keys again (docent key list, docent key revoke). Then let the identity provider provision everybody again, and repeat changes of rules. The security events that a collector has received since name all of it.
+
 Example:
 
     docent restore --data /var/lib/docent /var/backups/docent/docent-20261123T020000Z.tar`
@@ -243,6 +245,7 @@ func (c *restoreCmd) Run(ctx context.Context, con *console) (err error) {
 	if c.JSON {
 		return printJSON(con.out, backupDone{Data: c.Data, BackupReport: report})
 	}
-	return printf(con.out, "Restored the backup of %s into %s: %d bytes, %d objects. Start it with: docent serve --data %s\n",
+	return printf(con.out, "Restored the backup of %s into %s: %d bytes, %d objects. Start it with: docent serve --data %s\n"+
+		"Keys that were revoked since then work again, people who were deactivated are active, and rules are as they were: see docent help restore.\n",
 		date(&report.Created), c.Data, report.Bytes, report.Objects, c.Data)
 }

@@ -1,7 +1,9 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -80,6 +82,57 @@ func (p *past) step() {
 		p.do(call{"PUT", "/documents", p.key, body, nil}).want(p.t, 200)
 		p.drain()
 	}
+}
+
+// moreAttempts are further attempts, by newer operations and members.
+var moreAttempts = []attempt{
+	{"responses", func(w *world) []call {
+		var all []call
+		for _, q := range questions {
+			for _, stream := range []bool{false, true} {
+				all = append(all, sent("POST", "/responses", map[string]any{"model": "docent", "input": q, "stream": stream}, "Accept", "text/event-stream"))
+			}
+		}
+		return append(all, posts("/responses", map[string]any{"model": "docent", "input": "And what is it worth?", "previous_response_id": w.bobsQuestion},
+			map[string]any{"model": "docent", "input": "And what is it worth?", "previous_response_id": uuid.Nil.String()})...)
+	}},
+	{"the original file of a document", func(w *world) []call {
+		at := "/documents/" + w.hiddenID + "/original"
+		return []call{get(at), sent("HEAD", at, nil), get(at, "If-None-Match", "*"), get(at, "Range", "bytes=0-1")}
+	}},
+	{"some sources alone", func(w *world) []call {
+		var all []call
+		for _, ids := range [][]string{{w.wiki}, {w.hr}, {w.jira}, {w.hr, w.jira}} {
+			for _, q := range questions[:4] {
+				all = append(all, posts("/context/search", map[string]any{"query": q, "dataSourceIds": ids, "explain": true, "limit": 50})...)
+				all = append(all, posts("/context/research", map[string]any{"query": q, "dataSourceIds": ids, "effort": "medium"})...)
+			}
+		}
+		return all
+	}},
+	{"faulty documents, under a condition", func(w *world) []call {
+		var all []call
+		for _, more := range []map[string]any{{"upload": uuid.Nil.String()}, {"body": "mine", "mediaType": "application/pdf"}, {"body": "bWluZQ==", "mediaType": "application/pdf"},
+			{"body": "mine", "keepAccess": true}, {"body": "mine", "metadata": map[string]any{"9": 1}}, {"body": "mine", "access": map[string]any{"users": []string{"nobody@acme.test"}}}} {
+			body := map[string]any{"collectionId": w.wiki, "uri": hiddenPage, "title": "mine"}
+			maps.Copy(body, more)
+			all = append(all, sent("PUT", "/documents", body, "If-Match", cmp.Or(w.etag, `"1"`)))
+		}
+		return all
+	}},
+	{"a conversation of several questions", func(*world) []call {
+		var all []call
+		before := ""
+		for _, q := range []string{"Where is the zwetschgenmus kept, and what is it worth?", "And who keeps it?", "Why?", "What does the ledger say of the kirschkern and of the quince?"} {
+			id := uuid.NewString()
+			body := map[string]any{"question": q}
+			if before != "" {
+				body["previousQuestionId"] = before
+			}
+			all, before = append(all, sent("PUT", "/answers/"+id, body, "Accept", "text/event-stream"), get("/answers/"+id), get("/answers?limit=2")), id
+		}
+		return all
+	}},
 }
 
 // TestNothingHiddenOfThePastCanBeInferred is TestNothingHiddenCanBeInferred after many hidden changes.

@@ -154,15 +154,15 @@ func (l *Local) join(ctx context.Context, dataDir string, o LocalOptions) error 
 	if o.Parts.Vault == nil {
 		o.Parts.Vault = secrets
 	}
-	l.questionQueue, l.documentQueue = newQueue(o, "questions"), newQueue(o, "documents")
-	l.syncQueue, l.rebuildQueue = newQueue(o, "sources"), newQueue(o, "rebuilds")
-	l.hookQueue = newQueue(o, "deliveries")
-	l.extractQueue = newQueue(o, "files")
+	l.questionQueue, l.documentQueue = newQueue(o, "questions", byMessages), newQueue(o, "documents", byMessages)
+	l.syncQueue, l.rebuildQueue = newQueue(o, "sources", byMessages), newQueue(o, "rebuilds", byMessages)
+	l.hookQueue = newQueue(o, "deliveries", byMessages)
+	l.extractQueue = newQueue(o, "files", byTime) // one file may take milliseconds, another minutes
 	objects := spared{blobs, l.store.CheckRoom}
 	e := engines{table: l.store, blobs: objects, questions: l.questionQueue, documents: l.documentQueue, syncs: l.syncQueue, rebuilds: l.rebuildQueue, deliveries: l.hookQueue,
 		extractions: l.extractQueue, receive: objects.PutFrom, openObject: objects.Open, fallible: true}
 	if o.Parts.Embedder != nil {
-		l.embedQueue = newQueue(o, "embeddings")
+		l.embedQueue = newQueue(o, "embeddings", byMessages)
 		e.embeddings = l.embedQueue
 	}
 	l.process.start(base{engines: e, log: o.Log, now: o.Now}, o.Parts, localPoll)
@@ -210,9 +210,12 @@ const visibility = 5 * time.Minute
 // it is a copy of pending work.
 const queueTable = "queue"
 
+// What teams take turns by in a queue: each receive is one, or local.Options.Timed.
+const byMessages, byTime = false, true
+
 // newQueue returns an empty queue.
-func newQueue(o LocalOptions, name string) *local.Queue {
-	return local.New(local.Options{Visibility: visibility, Now: o.Now, Once: true, Dead: func(m queue.Message) {
+func newQueue(o LocalOptions, name string, timed bool) *local.Queue {
+	return local.New(local.Options{Visibility: visibility, Now: o.Now, Once: true, Timed: timed, Dead: func(m queue.Message) {
 		o.Log.Warn("message given up", "queue", name, "id", m.ID, "receives", m.Receives)
 	}})
 }

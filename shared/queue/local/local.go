@@ -27,6 +27,10 @@ type Options struct {
 	// Once leaves out a message without a delay while one with the same body waits for its first delivery, whose
 	// receiver sees all that is stored by then. So a long queue is not filled with copies of reminders that are sent again.
 	Once bool
+	// Timed has the groups take turns by the time from the delivery of their messages to Done or Retry: the one that used the
+	// least is next. So a group whose messages take long does not hold up one with many short ones. It is for a queue with
+	// one receiver: a message that is worked on counts only afterwards.
+	Timed bool
 }
 
 // Queue is one queue.
@@ -47,7 +51,8 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(o Options) *Queue {
-	q := &Queue{visibility: o.Visibility, now: o.Now, dead: o.Dead, once: o.Once, byID: map[string]*message{}, waiting: map[string]*message{}, woken: make(chan struct{})}
+	q := &Queue{visibility: o.Visibility, now: o.Now, dead: o.Dead, once: o.Once, byID: map[string]*message{}, waiting: map[string]*message{},
+		ready: newTurns(o.Timed), woken: make(chan struct{})}
 	if q.visibility <= 0 {
 		q.visibility = defaultVisibility
 	}
@@ -159,6 +164,7 @@ func (q *Queue) claim(limit int) (claimed []queue.Message, next time.Time, woken
 			delete(q.waiting, m.body)
 		}
 		m.receives++
+		m.given = now
 		m.due = now.Add(q.visibility)
 		heap.Push(&q.later, m)
 		claimed = append(claimed, m.delivery())
@@ -201,10 +207,16 @@ func (q *Queue) settle(ctx context.Context, messages []queue.Message, do func(*m
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	now := q.now()
 	for _, r := range receipts {
 		if m := q.byID[r.id]; m != nil && m.receives == r.receives {
+			q.ready.spend(m.group, now.Sub(m.given))
+			m.given = now // a Retry may come while it is worked on
 			do(m)
 		}
+	}
+	if len(q.byID) == 0 {
+		q.ready.forget()
 	}
 	q.wake()
 	return nil

@@ -102,14 +102,19 @@ func receive(t *testing.T, q *local.Queue, limit int) []string {
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	queuetest.Run(t, queuetest.Options{
-		Around: synctest.Test,
-		Open: func(_ *testing.T, visibility time.Duration) queuetest.Fixture {
-			var dead []string
-			q := local.New(local.Options{Visibility: visibility, Dead: func(m queue.Message) { dead = append(dead, string(m.Body)) }})
-			return queuetest.Fixture{Queue: q, Dead: func(context.Context) ([]string, error) { return dead, nil }}
-		},
-	})
+	for name, timed := range map[string]bool{"by messages": false, "by time": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			queuetest.Run(t, queuetest.Options{
+				Around: synctest.Test,
+				Open: func(_ *testing.T, visibility time.Duration) queuetest.Fixture {
+					var dead []string
+					q := local.New(local.Options{Visibility: visibility, Timed: timed, Dead: func(m queue.Message) { dead = append(dead, string(m.Body)) }})
+					return queuetest.Fixture{Queue: q, Dead: func(context.Context) ([]string, error) { return dead, nil }}
+				},
+			})
+		})
+	}
 }
 
 func TestReceiveInTheOrderOfDueTimes(t *testing.T) {

@@ -17,6 +17,7 @@ type message struct {
 	id       string
 	number   int64     // of its Send: orders messages that are due together
 	due      time.Time // when it can be received
+	given    time.Time // of the last delivery, or of the last Retry after it
 	receives int
 	body     string
 	group    string

@@ -51,6 +51,15 @@ func diagonal(n int) string {
 	return b.String()
 }
 
+// manyRelations returns n relations to addresses of so many bytes.
+func manyRelations(n, size int) string {
+	all, address := make([]string, n), " hyperlink https://docent.test/"+strings.Repeat("x", size-len("https://docent.test/"))
+	for i := range all {
+		all[i] = fmt.Sprint("r", i, address)
+	}
+	return officetest.Relations(all...)
+}
+
 // longNote has a footnote 2 of half a megabyte.
 var longNote = map[string]string{
 	"word/footnotes.xml": officetest.XML("w:footnotes", `<w:footnote w:id="2"><w:p><w:r><w:t>`+random(500<<10)+`</w:t></w:r></w:p></w:footnote>`)}
@@ -193,6 +202,11 @@ var attacks = []attack{
 	{
 		name: "a hundred thousand links in one paragraph", mediaType: extract.DOCX, most: 400,
 		file: docx("<w:p>"+strings.Repeat(`<w:hyperlink r:id="web"><w:r><w:t>a </w:t></w:r></w:hyperlink>`, 100_000)+"</w:p>", nil),
+	},
+	{
+		name: "relations of 48 MB", mediaType: extract.DOCX, most: 150,
+		file: docx(paragraph, map[string]string{"word/_rels/document.xml.rels": manyRelations(12_000, 4_000)}),
+		want: "0: The addresses of what the part word/document.xml points to have more than 32 MB.",
 	},
 	{
 		name: "a table with cells over two billion columns", mediaType: extract.DOCX, most: 20,

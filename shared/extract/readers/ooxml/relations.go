@@ -12,6 +12,8 @@ import (
 const (
 	maxRelations = 100_000 // of a part; each link of a document is one
 	maxTarget    = 4096    // bytes of a target; a longer one is left out, because many elements can point to it
+
+	maxRelationBytes = 32 << 20 // of the relations of a part, which are held in memory
 )
 
 // Relation is a pointer from a part to another, or to an address outside.
@@ -33,21 +35,25 @@ func (p *Package) Relations(name string) (map[string]Relation, error) {
 		return nil, err
 	}
 	defer d.Close()
-	found := map[string]Relation{}
+	found, size := map[string]Relation{}, 0
 	err = d.Each(func(root xml.StartElement) error {
 		return d.Each(func(e xml.StartElement) error {
 			if e.Name.Local != "Relationship" {
 				return nil
 			}
-			r := Relation{Type: path.Base(Attr(e, "Type")), Target: Attr(e, "Target"), External: Attr(e, "TargetMode") == "External"}
+			id, kind := Attr(e, "Id"), strings.Clone(path.Base(Attr(e, "Type"))) // a clone, so that the whole address is not held
+			r := Relation{Type: kind, Target: Attr(e, "Target"), External: Attr(e, "TargetMode") == "External"}
 			if len(r.Target) > maxTarget {
 				return nil
 			}
 			if !r.External {
 				r.Target = resolve(folder, r.Target)
 			}
-			if found[Attr(e, "Id")] = r; len(found) > maxRelations {
+			if found[id] = r; len(found) > maxRelations {
 				return extract.Errorf("The part %s points to more than %d others.", shown(name), maxRelations)
+			}
+			if size += len(id) + len(r.Type) + len(r.Target); size > maxRelationBytes {
+				return extract.Errorf("The addresses of what the part %s points to have more than %d MB.", shown(name), maxRelationBytes>>20)
 			}
 			return nil
 		})

@@ -144,8 +144,8 @@ func (b *bulkRun) run(o *bulkOperation) {
 		location := b.operations[b.byID[name]].res.location
 		return location[strings.LastIndexByte(location, '/')+1:]
 	}
-	path := strings.Trim(eachReference(o.path, id), "/")
-	r.segments = strings.Split(path, "/")
+	o.path = strings.Trim(eachReference(o.path, id), "/")
+	r.segments = strings.Split(o.path, "/")
 	r.body = withReferences(o.data, id)
 	if o.method != http.MethodPatch || r.onUsers() {
 		r.query.Set("attributes", "id") // the reply contains nothing else
@@ -156,14 +156,14 @@ func (b *bulkRun) run(o *bulkOperation) {
 		return
 	}
 	operation, ok := route[o.method]
-	if !ok || o.method == http.MethodGet || strings.HasSuffix(strings.ToLower(path), ".search") {
+	if !ok || o.method == http.MethodGet || strings.HasSuffix(strings.ToLower(o.path), ".search") {
 		o.err = protocol.Refuse(http.StatusMethodNotAllowed, "", "The path does not support this method in Bulk.")
 		return
 	}
 	o.res, o.err = operation(b.s, r)
 	o.res.body = nil // reply does not need it
 	if o.err == nil && o.method == http.MethodDelete {
-		o.res.location = b.s.BaseURL + Prefix + "/" + path
+		o.res.location = b.s.BaseURL + Prefix + "/" + o.path
 	}
 }
 

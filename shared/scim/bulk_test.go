@@ -117,6 +117,17 @@ func TestBulkOrderBreaksNoReference(t *testing.T) {
 	}
 }
 
+// TestBulkLocatesWhatFailed: the location of an operation that fails names the resource, not the reference to it.
+func TestBulkLocatesWhatFailed(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	got := s.bulk(`{"method":"POST","path":"/Users","bulkId":"a","data":{"userName":"ada"}}`,
+		`{"method":"PUT","path":"/Users/bulkId:a","version":"W/\"99\"","data":{"userName":"ada"}}`)
+	if made, failed := got[0]["location"], got[1]["location"]; statuses(got) != "201 412" || failed != made {
+		t.Errorf("%v, want the location %v", got[1], made)
+	}
+}
+
 // TestBulkNeedsAMethod: one that Bulk does not have is 405, with or without data.
 func TestBulkNeedsAMethod(t *testing.T) {
 	t.Parallel()

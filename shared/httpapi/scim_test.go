@@ -38,6 +38,9 @@ func (a *api) raw(c call) response {
 	}
 	w := httptest.NewRecorder()
 	a.handler.ServeHTTP(w, r)
+	if route, _, err := router().FindRoute(r); err == nil && route.Operation.Responses.Status(w.Code) == nil {
+		a.t.Errorf("%s %s: the OpenAPI document has no %d: %s", c.method, c.path, w.Code, w.Body)
+	}
 	return response{w.Result(), w.Body.Bytes()}
 }
 
@@ -295,5 +298,15 @@ func TestChangesOfOneGroupAtOnceAllSucceed(t *testing.T) {
 	a.raw(call{"GET", "/scim/v2/Groups/" + group.ID, x.scim, "", nil}).want(t, 200).json(t, &got)
 	if len(got.Members) != members {
 		t.Errorf("%d members", len(got.Members))
+	}
+}
+
+// TestOneResourceOfSCIMMayBeABadRequest: raw looks for the 400 in the OpenAPI document.
+func TestOneResourceOfSCIMMayBeABadRequest(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.provisioned("acme")
+	for _, path := range []string{"/scim/v2/Users/x", "/scim/v2/Groups/x"} {
+		a.raw(call{"GET", path + "?attributes=%zz", acme.scim, nil, nil}).want(t, 400)
 	}
 }

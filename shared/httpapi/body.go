@@ -137,6 +137,9 @@ func openBody(r *http.Request, body received, f bodyFormat) error {
 			return err
 		}
 	}
+	if f == jsonLines { // its first line alone would be rejected
+		body.bytes = bytes.TrimPrefix(body.bytes, byteOrderMark)
+	}
 	requestFrom(r.Context()).bodyless = len(body.bytes) == 0
 	if body.walker != nil {
 		cost := int64(len(body.bytes))*costPerByte + int64(body.walker.Values())*costPerValue
@@ -186,6 +189,9 @@ func checkMediaType(r *http.Request, f bodyFormat) error {
 	}
 	return unsupportedMedia()
 }
+
+// byteOrderMark begins a file of text of some programs, such as PowerShell.
+var byteOrderMark = []byte("\ufeff")
 
 // maxRatio is the maximum ratio of deflate.
 const maxRatio = 1032

@@ -62,6 +62,9 @@ func TestImports(t *testing.T) {
 			t.Errorf("%.80q: %s, want %s", line, reply.body, detail)
 		}
 	}
+	if reply := send([]byte("\ufeff"+good), nil).want(t, 200); !strings.Contains(string(reply.body), `"accepted":1,"rejected":0`) {
+		t.Errorf("with a byte order mark: %s", reply.body)
+	}
 	if reply := send(bytes.Repeat([]byte("[]\n"), 150), nil).want(t, 200); strings.Count(string(reply.body), `"line"`) != 100 || !strings.Contains(string(reply.body), `"rejected":150`) {
 		t.Errorf("150 faults: %.200s", reply.body)
 	}

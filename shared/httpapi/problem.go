@@ -257,6 +257,9 @@ func fieldOf(fault *huma.ErrorDetail) apierr.Field {
 	if name, ok := strings.CutPrefix(fault.Message, nullMember); ok {
 		return apierr.Field{Pointer: "/" + name, Detail: "must not be null"}
 	}
+	if detail, ok := strings.CutPrefix(fault.Message, notJSON); ok {
+		return apierr.Field{Detail: detail}
+	}
 	if fault, ok := strings.CutPrefix(fault.Message, memberFault); ok {
 		pointer, detail, _ := strings.Cut(fault, " ")
 		return apierr.Field{Pointer: pointer, Detail: detail}

@@ -51,7 +51,16 @@ func TestFaultsReadAlike(t *testing.T) {
 		pointer, fault string
 	}{
 		{"a huge number", call{"POST", "/collections", acme.key, `{"name":"a","description":"b","unknown":1e400}`, nil}, "", "the body has a number that is too large"},
-		{"no JSON", call{"POST", "/collections", acme.key, `{`, nil}, "", "the body is not well-formed JSON of the expected type"},
+		{"no JSON", call{"POST", "/collections", acme.key, `{`, nil}, "", "the body is not well-formed JSON: it ends too early"},
+		{"a comma too many", call{"POST", "/collections", acme.key, "{\n  \"name\": \"ä\",}", nil}, "", "the body is not well-formed JSON at line 2, column 15"},
+		{"single quotes", call{"POST", "/collections", acme.key, `{'name':'a'}`, nil}, "", "the body is not well-formed JSON at line 1, column 2: strings are in double quotes"},
+		{"a line break in a string", call{"POST", "/collections", acme.key, "{\"name\":\"a\nb\"}", nil}, "",
+			`the body is not well-formed JSON at line 1, column 11: in a string, line breaks and other control characters are escaped, as in \n`},
+		{"a path of Windows", call{"POST", "/collections", acme.key, `{"name":"C:\docs"}`, nil}, "",
+			`the body is not well-formed JSON at line 1, column 13: in a string, a backslash is escaped, as in \\`},
+		{"a byte order mark", call{"POST", "/collections", acme.key, "\ufeff{}", nil}, "",
+			"the body is not well-formed JSON: it begins with a byte order mark, which JSON must not have"},
+		{"a text after it", call{"POST", "/collections", acme.key, "{}\nx", nil}, "", "the body is not well-formed JSON at line 2, column 1"},
 		{"a missing member", call{"POST", "/collections", acme.key, `{"name":"wiki"}`, nil}, "/description", "is required"},
 		{"too short", call{"POST", "/collections", acme.key, `{"name":"","description":"d"}`, nil}, "/name", "must not be empty"},
 		{"too long", call{"POST", "/context/search", acme.key, map[string]string{"query": strings.Repeat("x", 10_001)}, nil}, "/query", "must have at most 10000 characters"},

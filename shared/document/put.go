@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"docent/shared/access"
@@ -75,6 +76,7 @@ func (s *Service) Put(ctx context.Context, teamID string, in Input) (id string, 
 	if err := in.checkFile(); err != nil {
 		return "", 0, err
 	}
+	in.Body = strings.TrimPrefix(in.Body, "\ufeff") // of programs of Windows; behind it the first heading is none
 	event := s.events(in.Facts).Claim(ctx, teamID, 1)
 	defer event.End(ctx)
 	var madeRoom, droppedMark bool

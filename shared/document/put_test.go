@@ -41,6 +41,19 @@ func TestPuttingADocument(t *testing.T) {
 	}
 }
 
+// TestAByteOrderMarkIsNoTextOfADocument: behind it the first heading was none, and was quoted with its mark.
+func TestAByteOrderMarkIsNoTextOfADocument(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id, version := h.put(h.text("Handbook", "\ufeff# Expenses\n\nThey are paid\ufeff back."))
+	if d := h.read(id); d.Body != "# Expenses\n\nThey are paid\ufeff back." {
+		t.Errorf("stored %q", d.Body)
+	}
+	if _, again := h.put(h.text("Handbook", "\ufeff# Expenses\n\nThey are paid\ufeff back.")); again != version {
+		t.Errorf("the same text again has version %d, not %d", again, version)
+	}
+}
+
 // sameFields compares fields; no metadata is the same as empty metadata.
 func sameFields(a, b document.Fields) bool {
 	same := a.Metadata.Equal(b.Metadata)

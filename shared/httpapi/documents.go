@@ -102,7 +102,7 @@ type putDocumentInput struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"* creates only."`
 	Body        struct {
 		document.Fields
-		Body   *string     `json:"body,omitempty" doc:"Plain text or Markdown, as it is or as base64 of its gzip form; 10 MB unpacked. With a mediaType, the file in base64; 10 MB with everything else in the request. Required unless there is an upload."`
+		Body   *string     `json:"body,omitempty" doc:"Plain text or Markdown, as it is or as base64 of its gzip form; 10 MB unpacked; a byte order mark at its start is left out. With a mediaType, the file in base64; 10 MB with everything else in the request. Required unless there is an upload."`
 		Upload string      `json:"upload,omitempty" maxLength:"36" doc:"The id of an upload whose file has been sent, instead of body. The mediaType may be left out."`
 		Access *AccessBody `json:"access,omitempty" doc:"Who may read it, besides team keys; up to 200 names. Absent: the defaultAccess of its collection decides, and without one everyone in the team reads it. Empty lists: no person. A name that its rule already has still means whom it meant when it was written first."`
 

@@ -191,7 +191,7 @@ func (r *syncRun) putFile(ctx context.Context, i Item, rule *access.Rule, file [
 	case !utf8.Valid(file) || bytes.IndexByte(file, 0) >= 0:
 		return &FileError{"it is not text in UTF-8"}
 	default:
-		in.Body = string(bytes.TrimPrefix(file, []byte("\ufeff")))
+		in.Body = string(file)
 	}
 	_, _, err := r.Documents.Put(ctx, r.teamID, in)
 	var refused *apierr.Error

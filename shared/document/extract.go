@@ -156,14 +156,7 @@ func sentence(mediaType string, e *extract.Error) string {
 	if e.Page == 0 {
 		return e.Reason
 	}
-	name := "Page"
-	switch mediaType {
-	case extract.PPTX:
-		name = "Slide"
-	case extract.XLSX:
-		name = "Sheet"
-	}
-	return fmt.Sprintf("%s %d: %s", name, e.Page, e.Reason)
+	return fmt.Sprintf("%s %d: %s", extract.PageName(mediaType), e.Page, e.Reason)
 }
 
 // Bounds of the notes about a file.

@@ -38,8 +38,8 @@ func (e Entry) space() search.Space {
 func (e Entry) Attributes() filter.Attributes {
 	a := filter.Attributes{Metadata: e.Metadata, Facts: filter.Facts{CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt}}
 	if f := e.Facts; f != nil {
-		a.Facts = filter.Facts{Author: f.Author, Assignees: f.Assignees, Project: f.Project, Number: f.Number, State: f.State,
-			Labels: f.Labels, CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, ClosedAt: f.Closed, MergedAt: f.Merged}
+		a.Facts.Author, a.Facts.Assignees, a.Facts.Project, a.Facts.Number = f.Author, f.Assignees, f.Project, f.Number
+		a.Facts.State, a.Facts.Labels, a.Facts.ClosedAt, a.Facts.MergedAt = f.State, f.Labels, f.Closed, f.Merged
 	}
 	return a
 }

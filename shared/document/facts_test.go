@@ -35,7 +35,7 @@ func TestFiltersKnowEveryFact(t *testing.T) {
 	known := reflect.ValueOf(fieldtest.Fill[Entry](t).Attributes().Facts)
 	for i := range known.NumField() {
 		if known.Field(i).IsZero() {
-			t.Errorf("no document has a %s that a filter could select by", known.Type().Field(i).Name)
+			t.Errorf("no document has a %s that a filter could select by: set it in Attributes", known.Type().Field(i).Name)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func (in Input) checkFile() error {
 		return apierr.BadField("/body", "must be the file, in base64")
 	case int64(len(in.File)) > extract.MaxSize(in.MediaType):
 		return badSize("/body", in.MediaType)
-	case !bytes.HasPrefix(in.File, signature(in.MediaType)):
+	case !bytes.HasPrefix(in.File, extract.Signature(in.MediaType)):
 		return apierr.BadField("/body", "must be a file of the media type")
 	}
 	return nil
@@ -61,15 +61,6 @@ func (in Input) checkFile() error {
 func badSize(field, mediaType string) error {
 	most := extract.MaxSize(mediaType)
 	return apierr.BadField(field, "must be at most %d bytes (%d MB) for %s, because larger files of this type are not read", most, most>>20, mediaType)
-}
-
-// signature returns how every file of a media type begins. A PDF may have a kilobyte before its own; text has none.
-func signature(mediaType string) []byte {
-	switch mediaType {
-	case "", extract.PDF, extract.RST:
-		return nil
-	}
-	return []byte("PK")
 }
 
 // SHA256 returns Hash in hexadecimal digits.

@@ -298,7 +298,7 @@ func (s *Service) checkObject(ctx context.Context, name string, u Upload) (hash 
 		}
 		return "", apierr.BadField("/upload", "must have a file of the size that was stated")
 	}
-	if !bytes.HasPrefix(first, signature(u.MediaType)) {
+	if !bytes.HasPrefix(first, extract.Signature(u.MediaType)) {
 		return "", apierr.BadField("/upload", "must have a file of the media type")
 	}
 	if u.SHA256 != nil { // who stored the object has compared it

@@ -45,6 +45,27 @@ func MaxSize(mediaType string) int64 {
 	return math.MaxInt64
 }
 
+// Signature returns the bytes with which every file of a media type begins. It is empty for text, and for a PDF, which may have a
+// kilobyte before its own.
+func Signature(mediaType string) []byte {
+	switch mediaType {
+	case DOCX, XLSX, PPTX:
+		return []byte("PK") // a ZIP archive
+	}
+	return nil
+}
+
+// PageName returns what a page of a media type is called where a sentence begins.
+func PageName(mediaType string) string {
+	switch mediaType {
+	case PPTX:
+		return "Slide"
+	case XLSX:
+		return "Sheet"
+	}
+	return "Page"
+}
+
 // Supported reports whether files of the media type can be read.
 func Supported(mediaType string) bool { return slices.Contains(MediaTypes(), mediaType) }
 

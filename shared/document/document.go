@@ -50,11 +50,12 @@ func (f Fields) equal(g Fields) bool {
 }
 
 // changes returns what differs between two versions, for an event. It does not repeat metadata, which may be long
-// and of people.
+// and of people. Of a hidden document it repeats only what says nothing about the text.
 func (f Fields) changes(g Fields, hidden bool) []audit.Change {
 	all := audit.Changes(f, g)
 	for i, c := range all {
-		if c.Field == "metadata" || hidden && (c.Field == "title" || c.Field == "uri") {
+		plain := c.Field == "collectionId" || c.Field == "mediaType"
+		if c.Field == "metadata" || hidden && !plain {
 			all[i] = audit.RedactedChange(c.Field)
 		}
 	}
@@ -153,7 +154,7 @@ type Service struct {
 	// because the work is pending.
 	Warn func(w pending.Work, err error)
 	// Fallible says that the table may have damaged items. A put of the same content then reads the stored one, and stores it
-	// anew if it is damaged.
+	// again if it is damaged.
 	Fallible bool
 	// OnDamage, if set, receives what is damaged where documents are searched and listed, once an hour for each document. It is
 	// left out.

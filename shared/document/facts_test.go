@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"docent/shared/audit"
 	"docent/shared/fieldtest"
 )
 
@@ -12,6 +13,21 @@ func TestEveryFieldCountsAsAChange(t *testing.T) {
 	t.Parallel()
 	noticed(t, Fields.equal)
 	noticed(t, func(f, g Facts) bool { return f.equal(g) })
+}
+
+// The readers of events may not be allowed to read the document: an event repeats no field of it but those named here.
+func TestAChangeOfAHiddenDocumentRepeatsNoText(t *testing.T) {
+	t.Parallel()
+	full := fieldtest.Fill[Fields](t)
+	changes := Fields{}.changes(full, true)
+	if n := reflect.TypeFor[Fields]().NumField(); len(changes) != n {
+		t.Fatalf("%d changes of %d fields", len(changes), n)
+	}
+	for _, c := range changes {
+		if redacted := c == audit.RedactedChange(c.Field); redacted == (c.Field == "collectionId" || c.Field == "mediaType") {
+			t.Errorf("the change of %s is %+v", c.Field, c)
+		}
+	}
 }
 
 // noticed fails unless equal distinguishes two values that differ in any one field.

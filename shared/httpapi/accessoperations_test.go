@@ -12,7 +12,8 @@ import (
 )
 
 // readsNoDocument are the operations that show no document and nothing that was made
-// from one, so that they need not decide who reads. What lies below /scim does not.
+// from one, so that they need not decide who reads. Operations below /scim show none
+// either, and are not listed.
 var readsNoDocument = []string{
 	"listCollections", "createCollection", "getCollection", "updateCollection", // names and rules of collections
 	"listDataSources", "createDataSource", "updateDataSource", "syncDataSource", "deleteDataSource", "importItems", // by admins, and no items
@@ -80,6 +81,6 @@ func TestEveryOperationIsKnownToReadOrNot(t *testing.T) {
 		names = append(names, tool.Name)
 	}
 	if slices.Sort(names); !slices.Equal(names, known) {
-		t.Errorf("tools %v: say here that a new one decides who reads", names)
+		t.Errorf("tools %v, want %v: enter a new one here once it decides who reads, or reads no document", names, known)
 	}
 }

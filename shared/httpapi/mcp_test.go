@@ -83,7 +83,7 @@ func TestTheOfficialClientCallsEveryTool(t *testing.T) {
 	}
 	slices.Sort(names)
 	if len(names) != len(toolCalls) {
-		t.Errorf("tools %v", names)
+		t.Errorf("tools %v: toolCalls must call every one, and no other", names)
 	}
 	a.clock.Step(7_000_000_000) // waiting for an answer is over after three looks
 	for name, call := range toolCalls {

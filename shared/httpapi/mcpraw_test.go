@@ -282,7 +282,7 @@ func TestToolsAreDescribed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(list.Tools) != len(toolCalls) {
-		t.Errorf("%d tools", len(list.Tools))
+		t.Errorf("%d tools are listed, and toolCalls in mcp_test.go calls %d: it must call every tool", len(list.Tools), len(toolCalls))
 	}
 	for _, tool := range list.Tools {
 		keeps := tool.Name == "ask"

@@ -1,7 +1,10 @@
 package dashboard_test
 
 import (
+	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,10 +25,40 @@ type shownField struct{ Label, Hint, Kind string }
 
 const shownFields = `[...document.querySelectorAll("dialog[open] .field")].map((f) => { const e = f.querySelector("input, select, textarea"); return { Label: [...e.labels].map((l) => l.textContent).join(), Hint: f.querySelector("#" + (e.getAttribute("aria-describedby") ?? "none"))?.textContent ?? "", Kind: e.tagName === "INPUT" ? e.type : e.tagName } })`
 
+// knowsEveryProvider fails if the bundle is not of the providers in the code: no form can be as they are then.
+func knowsEveryProvider(t *testing.T) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("src", "providers.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var built []struct {
+		Name     source.ProviderName
+		Settings []struct{ Name, Help string }
+	}
+	if err := json.Unmarshal(text, &built); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, p := range built {
+		for _, s := range p.Settings {
+			known[string(p.Name)+" "+s.Name+" "+s.Help[1:]] = true
+		}
+	}
+	for _, p := range app.Providers() {
+		for _, s := range p.Settings {
+			if !known[string(p.Name)+" "+s.Name+" "+s.Help[1:]+"."] {
+				t.Fatalf("src/providers.json does not have the setting %s of %s as it is: run make dashboard", s.Name, p.Name)
+			}
+		}
+	}
+}
+
 // TestEveryProviderHasItsForm chooses every provider in the form that connects a data source: it
 // has a field for each setting, and axe finds nothing.
 func TestEveryProviderHasItsForm(t *testing.T) {
 	t.Parallel()
+	knowsEveryProvider(t)
 	b, _ := signedIn(t)
 	browser.Value[bool](b, axe(t)+"; true")
 	open(b, "sources")
@@ -60,6 +93,7 @@ func TestEveryProviderHasItsForm(t *testing.T) {
 // Only this value of autocomplete prevents that.
 func TestASecretOfAProviderIsTyped(t *testing.T) {
 	t.Parallel()
+	knowsEveryProvider(t)
 	b, _ := signedIn(t)
 	check := func(where string) {
 		t.Helper()

@@ -26,11 +26,15 @@ func TestEveryProviderIsComplete(t *testing.T) {
 		}
 		required := slices.ContainsFunc(p.Settings, func(s source.Setting) bool { return s.Required })
 		if len(p.Settings) > 0 && !required && (p.Check == nil || p.Check(source.Settings{}, source.Secrets{}) == nil) {
-			t.Errorf("%s: a form without any setting connects a source that is filled by import", p.Name)
+			t.Errorf("%s: the dashboard's form, left empty, would connect a source that nothing reads: make a setting Required, or have Check refuse no settings", p.Name)
 		}
 		for _, s := range p.Settings {
-			if s.Name == "" || s.Flag == "" || s.Help == "" || s.Kind == source.Secret && s.Env == "" || s.Choices != nil && s.Kind != source.Text || s.Required && s.Either != "" {
-				t.Errorf("%s: setting %+v is incomplete", p.Name, s)
+			for problem, wrong := range map[string]bool{"has no Name": s.Name == "", "has no Flag": s.Flag == "", "has no Help": s.Help == "",
+				"is a secret without Env": s.Kind == source.Secret && s.Env == "", "has Choices, but is no text": s.Choices != nil && s.Kind != source.Text,
+				"is Required, and has Either": s.Required && s.Either != ""} {
+				if wrong {
+					t.Errorf("%s: setting %q %s", p.Name, s.Name, problem)
+				}
 			}
 			for _, name := range []string{"setting " + s.Name, "flag " + s.Flag} {
 				if kind, known := kinds[name]; known && kind != s.Kind {
@@ -45,8 +49,11 @@ func TestEveryProviderIsComplete(t *testing.T) {
 		if p.Opener == nil {
 			continue
 		}
-		if _, ok := p.Opener.(connect.Opener); !ok || p.SyncEvery <= 0 || p.FullScanEvery < p.SyncEvery {
-			t.Errorf("%s: its opener is not a connect.Opener, or its times are not set", p.Name)
+		if _, ok := p.Opener.(connect.Opener); !ok {
+			t.Errorf("%s: its Opener is not a connect.Opener", p.Name)
+		}
+		if p.SyncEvery <= 0 || p.FullScanEvery < p.SyncEvery {
+			t.Errorf("%s: SyncEvery is not set, or FullScanEvery is shorter", p.Name)
 		}
 	}
 }

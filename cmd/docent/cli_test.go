@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +82,23 @@ func TestHelpAndMistakes(t *testing.T) {
 				t.Fatalf("status %d, want %d\noutput %s\nerrors %s", status, tc.status, out, errOut)
 			}
 		})
+	}
+}
+
+// TestREADMENamesEveryCommand compares the row of cmd/docent in "Where things live" with the tree of commands.
+func TestREADMENamesEveryCommand(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, row, _ := strings.Cut(string(text), "| `cmd/docent` | ")
+	row, _, _ = strings.Cut(row, "\n")
+	named := regexp.MustCompile(`\w+`).FindAllString(row, -1)
+	for command := range reflect.TypeFor[commands]().Fields() {
+		if name := strings.ToLower(command.Name); !slices.Contains(named, name) {
+			t.Errorf("the row of cmd/docent in README.md does not name %q: %s", name, row)
+		}
 	}
 }
 

@@ -1,7 +1,7 @@
 // Command load puts load on docent serve on this machine for a bounded time, at rates that
 // do not drop when replies are slow, and prints what clients saw of each operation.
 //
-//	go run . -docent PROGRAM [-for 60s] [-rate 200]
+//	go run ./scripts/load -docent PROGRAM [-for 60s] [-rate 200]
 //
 // It starts the server itself, on its own data, which it removes, and uses the
 // loopback interface only. A wrong reply is a failure.

@@ -24,8 +24,8 @@ const (
 	// reply, or a text of a stream, is checked before it is sent. A key may have been cached for 9 s before, and is dead
 	// 10 s after it was revoked.
 	recheckFirst = time.Second
-	// recheckEvery is how often the caller of an open stream is checked again, if nothing is sent, and how long the start of a check may
-	// lie back when text is sent, unless the check itself took longer.
+	// recheckEvery is how often the caller of an open stream is checked again, if nothing is sent, and how old the start of a check may
+	// be when text is sent, unless the check itself took longer.
 	recheckEvery = 5 * time.Second
 )
 

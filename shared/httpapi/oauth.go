@@ -274,7 +274,7 @@ type decisionInput struct {
 	}
 }
 
-// DecisionBody says where the browser goes on.
+// DecisionBody says where the browser continues.
 type DecisionBody struct {
 	RedirectTo string `json:"redirectTo" doc:"The program's address, with a code or an error."`
 }

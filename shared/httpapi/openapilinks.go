@@ -2,8 +2,8 @@ package httpapi
 
 import "github.com/danielgtaylor/huma/v2"
 
-// links says, by operation, which operations go on from its success: those that take the id of what
-// it replied with. Each is the name of a path parameter with the member of the reply that it is.
+// links names, by operation, those that can follow when it succeeds, because they take an id that its reply has. The value of each is
+// their path parameter, and the member of the reply that is its value.
 var links = map[string]map[string]struct{ parameter, member string }{
 	"createCollection": {"getCollection": {"collectionId", "id"}, "updateCollection": {"collectionId", "id"}, "deleteCollection": {"collectionId", "id"}},
 	"putDocument":      {"getDocument": {"documentId", "id"}, "updateDocument": {"documentId", "id"}, "deleteDocument": {"documentId", "id"}},

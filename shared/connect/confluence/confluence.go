@@ -3,7 +3,7 @@
 //
 // A space has three parts: its pages, its comments and its attachments. A full scan lists a part by the time
 // of creation, which never changes; later syncs list what changed since the last one,
-// newest first. What changes during a sync therefore moves to its begin and is read by
+// newest first. What changes during a sync therefore moves to its start and is read by
 // the next one. Deleted pages, and changed restrictions, are noticed by the full scan.
 package confluence
 
@@ -21,7 +21,7 @@ import (
 // Bounds of what is read.
 const (
 	perPage = 25 // items with bodies of one request
-	// overlap is how far syncs reach back before the begin of the last one: the search
+	// overlap is how far syncs reach back before the start of the last one: the search
 	// finds changes some time after they were made.
 	overlap = 10 * time.Minute
 	// repeated is how many results of a page the next one repeats where pages are

@@ -89,7 +89,7 @@ func (r *reading) count(p *checkpoint, page source.SyncPage) {
 }
 
 // pass completes page, which has the last results of a query, and returns the checkpoint after it. link leads to the next page. whole
-// means that this call has read a full scan from its begin.
+// means that this call has read a full scan from its start.
 func (r *reading) pass(page *source.SyncPage, p checkpoint, query url.Values, link string, whole bool) (checkpoint, error) {
 	p.Done = ""
 	r.Note(&p.Openings, p.Full, page.Unread)

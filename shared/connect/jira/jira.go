@@ -3,7 +3,7 @@
 //
 // A project is one part. A full scan lists its issues by the time of creation, which
 // never changes; later syncs list those that changed since the last one, newest first. A
-// new comment changes its issue. What changes during a sync moves to its begin and is
+// new comment changes its issue. What changes during a sync moves to its start and is
 // read by the next one. Deleted issues and comments, and changed permissions, are noticed
 // by the full scan.
 package jira
@@ -20,7 +20,7 @@ import (
 // Bounds of what is read.
 const (
 	perPage = 50 // issues of one request
-	// overlap is how far syncs reach back before the begin of the last one: the search
+	// overlap is how far syncs reach back before the start of the last one: the search
 	// finds changes some time after they were made.
 	overlap = 10 * time.Minute
 	// repeated is how many results of a page the next one repeats where pages are

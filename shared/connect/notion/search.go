@@ -21,7 +21,7 @@ const (
 	maxKnown    = 600              // edits in a checkpoint, which has those of two syncs
 	maxAgain    = 50               // pages in a checkpoint that are tried again
 	againTime   = 30 * time.Second // for each of them
-	retryTime   = time.Minute      // for all of them at the begin of a sync
+	retryTime   = time.Minute      // for all of them at the start of a sync
 )
 
 // results is a page of a search.

@@ -54,7 +54,7 @@ func patternOf(glob string) (p pattern, ok bool) {
 	return p, err == nil
 }
 
-// globs matches each part of a pattern that is not simply the same in a regular expression.
+// globs matches each part of a pattern that means something else in a regular expression.
 var globs = regexp.MustCompile(`\*\*/|\*\*|\*|\?|\[[^\]]+\]|\\.|[^A-Za-z0-9/]`)
 
 // expressionOf returns the regular expression of such a part.

@@ -92,7 +92,7 @@ type checkpoint struct {
 	Readers uint64   `json:"readers,omitempty"` // hash of the members of a private channel
 }
 
-// again returns the checkpoint p for reading the list that it is in from the begin: the replies of a thread, or the history.
+// again returns the checkpoint p for reading the list that it is in from the start: the replies of a thread, or the history.
 func (p checkpoint) again() checkpoint {
 	if len(p.Threads) > 0 {
 		p.Threads = slices.Clone(p.Threads)

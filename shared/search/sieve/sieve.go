@@ -1,4 +1,4 @@
-// Package sieve keeps values that never change in memory, up to a bound.
+// Package sieve is a cache in memory: it keeps values that never change, up to a bound.
 package sieve
 
 import (

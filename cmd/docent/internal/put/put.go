@@ -1,5 +1,5 @@
-// Package put sends folders of Markdown, text, HTML, PDF and Office files to a collection: many files in parallel, only what has
-// changed. A run that was stopped at any point continues when it is started again.
+// Package put sends folders of Markdown, text, reStructuredText, HTML, PDF and Office files to a collection: many files
+// in parallel, only what has changed. A run that was stopped at any point continues when it is started again.
 package put
 
 import (

@@ -21,7 +21,7 @@ const MaxDocument = 10 << 20
 // not count against the 10 MB.
 const packFrom = 4 << 20
 
-// Document is a document that docent put sends.
+// Document is a document as PutDocument sends it.
 type Document struct {
 	CollectionID string `json:"collectionId"`
 	Title        string `json:"title"`
@@ -39,7 +39,7 @@ type Document struct {
 }
 
 // Access is who may read a document, besides team keys: users by userName or id, groups by displayName, externalId
-// or id. Without any nobody may.
+// or id. Without any, no person may.
 type Access struct {
 	Users  []string `json:"users"`
 	Groups []string `json:"groups"`

@@ -67,7 +67,7 @@ func TestAlarmsWatchWhatIsWritten(t *testing.T) {
 		}
 		watched++
 		if metric, _ := m.at("MetricName").(string); !written[metric] {
-			t.Errorf("%s watches %s, which nothing writes", name, metric)
+			t.Errorf("%s watches %s, which shared/app/metrics.go does not write", name, metric)
 		}
 	}
 	for _, m := range []template{whole(t), compatible(t)} {

@@ -35,7 +35,7 @@ func Backoff(receives int) time.Duration {
 // Work receives messages, runs h on them and reports the outcome to q until ctx ends. Then it
 // finishes the batch in progress, with Grace as the limit of h's context, and returns. If h
 // panics, its batch fails. After a failure of the queue it waits 1 s, doubling to 1 min. Each
-// failure is logged once; that Grace cut a batch off is none. Several Works may run on one queue. Without Extend, the queue's
+// failure is logged once; a batch that Grace cut off is not one. Several Works may run on one queue. Without Extend, the queue's
 // visibility timeout must be longer than h takes, otherwise messages are delivered twice. With
 // it, the timeout must be longer than a sixth of Extend.
 func Work(ctx context.Context, q Queue, h Handler, o WorkOptions) {

@@ -11,6 +11,8 @@ import (
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"docent/shared/raised"
 )
 
 // Bounds of a page.
@@ -22,7 +24,8 @@ const (
 
 // Bounds is a plugin of html-to-markdown. It changes the tree before it is converted, and loses no text: a
 // table that would become too large becomes paragraphs, and so do quotations and lists that are nested too deeply.
-// It drops anchors without text, and the marks that link to a heading or term itself, and keeps that text is struck through.
+// It drops anchors without text, and the marks that link to a heading or term itself, and keeps that text is struck through, and that
+// digits stand above the line.
 type Bounds struct {
 	Padded bool // the plugin for tables pads the cells of a column to the same width, as it does by default
 }
@@ -36,6 +39,7 @@ func (Bounds) Name() string { return "bounds" }
 func (b Bounds) Init(c *converter.Converter) error {
 	c.Register.PreRenderer(func(_ converter.Context, doc *html.Node) {
 		dropAnchors(doc)
+		raise(doc)
 		flattenDeep(doc, 0)
 		b.boundTables(doc)
 	}, converter.PriorityEarly)
@@ -99,6 +103,20 @@ func dropAnchors(n *html.Node) {
 	}
 	for _, a := range gone {
 		a.Parent.RemoveChild(a)
+	}
+}
+
+// raise writes the numbers in the elements below n that stand above the line as characters that say so.
+func raise(n *html.Node) {
+	for above := range n.Descendants() {
+		if above.DataAtom != atom.Sup {
+			continue
+		}
+		for d := range above.Descendants() {
+			if d.Type == html.TextNode {
+				d.Data = raised.Text(d.Data)
+			}
+		}
 	}
 }
 

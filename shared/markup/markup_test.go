@@ -83,6 +83,18 @@ func TestTextThatIsStruckThroughHasMarks(t *testing.T) {
 	}
 }
 
+func TestNumbersAboveTheLineSayIt(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ page, want string }{
+		"a power, an area and the end of a number": {"<p>10<sup>-6</sup> N, 20 m<sup>2</sup>, the 21<sup>st</sup>, H<sub>2</sub>O</p>", "10⁻⁶ N, 20 m², the 21st, H2O"},
+		"the mark of a note":                       {`<p>in 1990<sup><a href="#n">1</a></sup> and 1991<sup>[2]</sup></p>`, `in 1990[¹](#n) and 1991\[2]`},
+	} {
+		if got := convert(t, tt.page, false, markup.Bounds{}); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func TestCellsThatBecomeTextStayApart(t *testing.T) {
 	t.Parallel()
 	page := "<table><tr><th>Model</th><th>Weight</th></tr>\n<tr><td>ZX-1</td>\n<td>12<br>kg</td></tr></table>"

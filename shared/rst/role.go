@@ -1,6 +1,10 @@
 package rst
 
-import "strings"
+import (
+	"strings"
+
+	"docent/shared/raised"
+)
 
 // texts are roles whose text is shown as such. That of others, such as the name of a function or of an option, is shown as code.
 var texts = words("ref doc term any numref sub sup subscript superscript abbr abbreviation guilabel menuselection title title-reference t " +
@@ -33,6 +37,8 @@ func (s *scanner) role(role, content string) string {
 	switch {
 	case role == "strong":
 		return "**" + text + "**"
+	case role == "sup" || role == "superscript":
+		return s.linked(raised.Text(text), webAddress(target))
 	case role == "emphasis":
 		return "*" + text + "*"
 	case texts[role]:

@@ -56,6 +56,7 @@ func TestMarkdown(t *testing.T) {
 		{"text in code", "``a`b`` and ``x``", "`` a`b `` and `x`"},
 		{"links", "`Docs <https://x.example/a_b>`_, Go_, `the site`__ and https://y.example/a_b_.\n\n.. _go: https://go.example\n", "[Docs](https://x.example/a_b), [Go](https://go.example), the site and https://y.example/a_b_."},
 		{"a link to another name", "`a b`_\n\n.. _a b: c_\n.. _c: https://c.example", "[a b](https://c.example)"},
+		{"a power", "10\\ :sup:`-6` N, 21\\ :sup:`st`, H\\ :sub:`2`\\ O", "10⁻⁶ N, 21st, H2O"},
 		{"no link to a script", "`x <javascript:alert(1)>`_", "x"},
 		{"roles", ":ref:`my-label`, :ref:`words <x>`, :doc:`/a/the-page`, :doc:`b/index`, :func:`~os.path.join`, :class:`!C`, :rfc:`9110`, `y`:code:", "my label, words, the page, b, `join`, `C`, RFC 9110, `y`"},
 		{"the title of a label", ".. _my-label:\n\nThe title\n=========\n\n:ref:`my-label` :ref:`f <x>`", "# The title\n\nThe title f"},

@@ -128,6 +128,15 @@ func TestEscapesOfHeadingsAreNotShown(t *testing.T) {
 	}
 }
 
+func TestNumbersAboveTheLineStayThere(t *testing.T) {
+	t.Parallel()
+	a := answerTo(t, "zebra load", "Zoo", "The zebra bears a load of 10<sup>6</sup> N, 20 m<SUP>2</SUP>, for the 2<sup>nd</sup> time since 1990<sup>1</sup>.\n")
+	if want := "10⁶ N, 20 m², for the 2nd time since 1990¹."; !strings.Contains(a.Markdown, want) {
+		t.Errorf("got %s, want %s", a.Markdown, want)
+	}
+	checkSafe(t, a.Markdown)
+}
+
 func TestTagsOfHeadingsAreNotShown(t *testing.T) {
 	t.Parallel()
 	for heading, want := range map[string]string{

@@ -3,6 +3,8 @@ package search
 import (
 	"regexp"
 	"strings"
+
+	"docent/shared/raised"
 )
 
 // maxTagBytes bounds a tag, so that scanning is linear.
@@ -31,7 +33,8 @@ var (
 )
 
 // tag returns the length of the HTML tag, comment, component or <address> at the start of s, and the text
-// that replaces it: a space if the tag keeps words apart. The length is 0 if there is none. s begins with '<'.
+// that replaces it: a space if the tag keeps words apart. A number that stands above the line belongs to its tag. The length is 0 if
+// there is none. s begins with '<'.
 func tag(s string) (n int, text string) {
 	s = s[:min(len(s), maxTagBytes)]
 	if strings.HasPrefix(s, "<!--") {
@@ -63,6 +66,11 @@ func tag(s string) (n int, text string) {
 		return 0, ""
 	}
 	switch name {
+	case "sup":
+		number, after, _ := strings.Cut(s[end+1:], "<")
+		if strings.EqualFold(inside, "sup") && strings.EqualFold(after[:min(len("/sup>"), len(after))], "/sup>") && raised.Number(number) {
+			return end + 1 + len(number) + len("</sup>"), raised.Text(number)
+		}
 	case "img":
 		return end + 1, attribute(inside, "alt")
 	case "br", "caption", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "summary", "td", "th", "tr":

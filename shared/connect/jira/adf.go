@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"docent/shared/backtick"
+	"docent/shared/raised"
 )
 
 // Bounds of a text. What exceeds them is left out. The Cloud allows 32,767 characters.
@@ -243,6 +244,9 @@ func marked(n node) string {
 	at := strings.Index(n.Text, core)
 	before, after := n.Text[:at], n.Text[at+len(core):]
 	marks := distinct(n.Marks)
+	if slices.ContainsFunc(n.Marks, func(m mark) bool { return m.Type == "subsup" && m.Attrs.text("type") == "sup" }) {
+		core = raised.Text(core)
+	}
 	for _, m := range marks { // code first, because nothing in it is a mark
 		if m.Type == "code" {
 			core = "`" + strings.ReplaceAll(core, "`", "'") + "`"

@@ -23,6 +23,7 @@ func TestDocumentsBecomeMarkdown(t *testing.T) {
 		"a heading":       {`{"type":"heading","attrs":{"level":3},"content":[` + words("Why") + `]}`, "### Why"},
 		"a wrong level":   {`{"type":"heading","attrs":{"level":99},"content":[` + words("Why") + `]}`, "###### Why"},
 		"marks":           {paragraph(`{"type":"text","text":"bold ","marks":[{"type":"strong"}]},{"type":"text","text":"it","marks":[{"type":"em"}]},{"type":"text","text":" x","marks":[{"type":"strike"},{"type":"code"}]}`), "**bold** *it* ~~`x`~~"},
+		"a power":         {paragraph(words("10") + `,{"type":"text","text":"6","marks":[{"type":"subsup","attrs":{"type":"sup"}}]},` + words(" H") + `,{"type":"text","text":"2","marks":[{"type":"subsup","attrs":{"type":"sub"}}]}`), "10⁶ H2"},
 		"a mark twice":    {paragraph(`{"type":"text","text":"x","marks":[{"type":"em"},{"type":"strong"},{"type":"em"},{"type":"code"},{"type":"code"}]}`), "***`x`***"},
 		"a link":          {paragraph(`{"type":"text","text":"here","marks":[{"type":"link","attrs":{"href":"https://x.test/a(b)"}}]}`), "[here](https://x.test/a(b%29)"},
 		"lists":           {`{"type":"bulletList","content":[` + item(paragraph(words("a"))+`,{"type":"orderedList","attrs":{"order":3},"content":[`+item(paragraph(words("b")))+`]}`) + "," + item(paragraph(words("c"))) + `]}`, "- a\n  \n  3. b\n- c"},
@@ -60,6 +61,7 @@ func TestDocumentsBecomeMarkdown(t *testing.T) {
 func TestWikiMarkupBecomesMarkdown(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ markup, want string }{
+		"a power":         {"10^-6^ N, 21^st^, a ^ b ^ c", "10⁻⁶ N, 21^st^, a ^ b ^ c"},
 		"headings":        {"h2. Why *so*\r\ntext", "## Why **so**\ntext"},
 		"lists":           {"* a\n** b\n*# c\n- d", "- a\n  - b\n  1. c\n- d"},
 		"code":            {"before\n{code:java|title=A.java}\nint *a* = 1; // {quote}\n{code}\nafter", "before\n**A.java**\n\n```java\nint *a* = 1; // {quote}\n```\nafter"},

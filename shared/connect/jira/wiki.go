@@ -3,6 +3,8 @@ package jira
 import (
 	"regexp"
 	"strings"
+
+	"docent/shared/raised"
 )
 
 // The forms of wiki markup that are rewritten. Everything else stays as it is, which
@@ -16,6 +18,7 @@ var (
 	wikiUser    = regexp.MustCompile(`\[~([^\]\n]+)\]`)
 	wikiMono    = regexp.MustCompile(`\{\{([^}\n]+)\}\}`)
 	wikiBold    = regexp.MustCompile(`(^|[\s(])\*(\S(?:[^*\n]*\S)?)\*($|[\s.,;:!?)])`)
+	wikiRaised  = regexp.MustCompile(`\^([^\^\s]{1,20})\^`)
 	wikiColor   = regexp.MustCompile(`\{color(?::[^}]*)?\}`)
 	wikiImage   = regexp.MustCompile(`!([^!\s|][^!\n|]*\.[A-Za-z]{3,4})(?:\|[^!\n]*)?!`)
 )
@@ -157,6 +160,12 @@ func wikiText(line, base string) string {
 			name = "someone"
 		}
 		return "@" + name
+	})
+	line = wikiRaised.ReplaceAllStringFunc(line, func(m string) string {
+		if number := strings.Trim(m, "^"); raised.Number(number) {
+			return raised.Text(number)
+		}
+		return m
 	})
 	line = wikiColor.ReplaceAllString(line, "")
 	line = wikiBold.ReplaceAllString(line, "$1**$2**$3")

@@ -287,14 +287,21 @@ var attacks = []attack{
 	{
 		name: "a million paragraphs of a letter, on a slide", mediaType: extract.PPTX, most: 700,
 		file: func(t testing.TB) []byte {
-			return officetest.Pptx(t, []string{"<p:sp><p:txBody>" + strings.Repeat("<p><t>a</t></p>", 1<<20) + "</p:txBody></p:sp>"}, nil)
+			return officetest.Pptx(t, []string{"<p:sp><p:txBody>" + strings.Repeat("<p><r><t>a</t></r></p>", 1<<20) + "</p:txBody></p:sp>"}, nil)
 		},
 		want: "1: The file has more than 10 MB of text.",
 	},
 	{
+		name: "fractions and roots inside each other", mediaType: extract.DOCX, most: 150,
+		file: func(t testing.TB) []byte {
+			part := strings.Repeat("<m:f><m:num><m:rad><m:e>", 60) + "<m:t>" + strings.Repeat("a+", 2000) + "</m:t>" + strings.Repeat("</m:e></m:rad></m:num></m:f>", 60)
+			return officetest.Docx(t, "<w:p>"+strings.Repeat("<m:oMath>"+part+"</m:oMath>", 1000)+"</w:p>", nil)
+		},
+	},
+	{
 		name: "a formula of many texts, on a slide", mediaType: extract.PPTX, most: 30, limits: extract.Limits{Text: 1 << 20},
 		file: func(t testing.TB) []byte {
-			return officetest.Pptx(t, []string{"<p:sp><p:txBody><a:p>" + strings.Repeat("<t>"+strings.Repeat("a", 1<<20)+"</t>", 14) + "</a:p></p:txBody></p:sp>"}, nil)
+			return officetest.Pptx(t, []string{"<p:sp><p:txBody><a:p><m:oMath>" + strings.Repeat("<t>"+strings.Repeat("a", 1<<20)+"</t>", 14) + "</m:oMath></a:p></p:txBody></p:sp>"}, nil)
 		},
 		want: "1: The file has more than 1 MB of text.",
 	},

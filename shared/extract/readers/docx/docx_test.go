@@ -59,6 +59,10 @@ func struck(text string) string {
 	return "<w:r><w:rPr><w:strike/></w:rPr><w:t>" + text + "</w:t></w:r>"
 }
 
+func above(text string) string {
+	return `<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:t>` + text + "</w:t></w:r>"
+}
+
 func p(properties, text string) string {
 	return "<w:p><w:pPr>" + properties + "</w:pPr>" + run(text) + "</w:p>"
 }
@@ -133,6 +137,11 @@ func TestRead(t *testing.T) {
 				`<w:sym w:font="Other" w:char="F050"/><w:sym w:font="Symbol" w:char="x"/></w:r>` +
 				`<w:r><w:rPr><w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/></w:rPr><w:t> m &#xF061;</w:t></w:r></w:p>`,
 			"☑ yes ☐ no, File → Open at ≤ 5✓ μ α\n"},
+		{"numbers above and below the line", "<w:p>" + run("10") + above("-6") + run(" N, 21") + above("st") + run(" in 1990") + above("1") +
+			`<w:r><w:rPr><w:vertAlign w:val="baseline"/></w:rPr><w:t>, H</w:t></w:r><w:r><w:rPr><w:vertAlign w:val="subscript"/></w:rPr><w:t>2</w:t></w:r></w:p>`,
+			"10⁻⁶ N, 21st in 1990¹, H2\n"},
+		{"formulas", "<w:p>" + run("x ") + "<m:oMathPara><m:oMath><m:r><m:t>=</m:t></m:r><m:f><m:fPr><m:ctrlPr/></m:fPr><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>" +
+			"</m:oMath></m:oMathPara></w:p>", "x =1/2\n"},
 		{"a link", `<w:p><w:hyperlink r:id="web">` + run("the page") + "</w:hyperlink>" + run(" says") + "</w:p>",
 			"[the page](https://docent.test/page) says\n"},
 		{"a link by a field",

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"docent/shared/extract/readers/formula"
 	"docent/shared/extract/readers/markdown"
 	"docent/shared/extract/readers/ooxml"
 	"docent/shared/extract/readers/symbols"
+	"docent/shared/raised"
 )
 
 // paragraph is a paragraph as it was read.
@@ -91,10 +93,20 @@ func (in *inline) children() error {
 			in.pictures++
 			return nil
 		case "t":
-			return in.characters("")
+			return in.characters("", false)
+		case "oMath", "oMathPara":
+			return in.formula()
 		}
 		return in.children()
 	})
+}
+
+func (in *inline) formula() error {
+	text, err := formula.Text(in.d, in.hold)
+	if !in.inCode() && !in.hidden {
+		in.text = append(in.text, text...)
+	}
+	return err
 }
 
 // skipped handles elements of which little or nothing is read.
@@ -139,7 +151,7 @@ func (in *inline) properties() error {
 
 // run reads a run: text of one look.
 func (in *inline) run() error {
-	hidden, struck := in.hidden, false
+	hidden, struck, above := in.hidden, false, false
 	font, from := "", len(in.text)
 	err := in.d.Each(func(e xml.StartElement) error {
 		if e.Name.Local == "rPr" {
@@ -149,6 +161,8 @@ func (in *inline) run() error {
 					font = ooxml.Attr(e, "hAnsi")
 				case "strike", "dstrike":
 					struck = struck || ooxml.On(ooxml.Attr(e, "val"))
+				case "vertAlign":
+					above = ooxml.Attr(e, "val") == "superscript"
 				}
 				if e.Name.Local == "rStyle" {
 					hidden = in.styles.hides(ooxml.Attr(e, "val"), hidden)
@@ -164,7 +178,7 @@ func (in *inline) run() error {
 		}
 		switch e.Name.Local {
 		case "t":
-			return in.characters(font)
+			return in.characters(font, above)
 		case "sym":
 			return in.symbol(e)
 		case "tab", "ptab":
@@ -237,9 +251,12 @@ func (in *inline) alternatives() error {
 	})
 }
 
-// characters reads text that is shown in a font, which is empty for that of the document.
-func (in *inline) characters(font string) error {
+// characters reads text that is shown in a font, which is empty for that of the document, and may stand above the line.
+func (in *inline) characters(font string, above bool) error {
 	text, err := in.d.Text()
+	if above {
+		text = raised.Text(text)
+	}
 	if !in.inCode() {
 		before := len(in.text)
 		in.text = append(in.text, symbols.Text(text, font, false)...)

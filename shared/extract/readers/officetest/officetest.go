@@ -14,6 +14,8 @@ import (
 // Namespaces that the parts below declare on their roots.
 const namespaces = `xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" ` +
 	`xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" ` +
+	`xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math" ` +
+	`xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main" ` +
 	`xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006" ` +
 	`xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" ` +
 	`xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" ` +

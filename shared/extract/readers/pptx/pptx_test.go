@@ -65,6 +65,10 @@ func TestRead(t *testing.T) {
 		{"arrows and ticks of symbol fonts, and letters of another font next to them",
 			shape("none", `<a:p><a:r><a:rPr><a:sym typeface="Wingdings"/></a:rPr><a:t>&#xF0E0; à la carte</a:t></a:r><a:r><a:rPr><a:latin typeface="Wingdings"/></a:rPr><a:t>ü</a:t></a:r></a:p>`),
 			"→ à la carte✓\n"},
+		{"a power, what is below the line, and a formula",
+			shape("none", `<a:p><a:r><a:t>10</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>6</a:t></a:r><a:r><a:rPr baseline="0"/><a:t> H</a:t></a:r><a:r><a:rPr baseline="-25000"/><a:t>2</a:t></a:r>`+
+				`<mc:AlternateContent><mc:Choice Requires="a14"><a14:m><m:oMath><m:sSup><m:e><m:r><m:t>r</m:t></m:r></m:e><m:sup><m:r><m:t>3</m:t></m:r></m:sup></m:sSup></m:oMath></a14:m></mc:Choice></mc:AlternateContent></a:p>`),
+			"10⁶ H2r³\n"},
 		{"shapes in groups", "<p:grpSp><p:grpSp>" + shape("none", p(">", "deep")) + "</p:grpSp></p:grpSp>", "deep\n"},
 		{"a table with cells over rows",
 			"<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr>" + tc("", "a") + tc("", "b") + "</a:tr><a:tr>" + tc("", "c") + tc("", "d") +

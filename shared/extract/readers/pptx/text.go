@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"docent/shared/extract"
+	"docent/shared/extract/readers/formula"
 	"docent/shared/extract/readers/markdown"
 	"docent/shared/extract/readers/ooxml"
 	"docent/shared/extract/readers/symbols"
+	"docent/shared/raised"
 )
 
 // paragraph is a paragraph of a shape.
@@ -157,8 +159,8 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 				return nil
 			}
 			return s.run(d, &text)
-		case "t": // of a formula
-			t, err := d.Text()
+		case "oMath", "oMathPara":
+			t, err := formula.Text(d, s.hold)
 			text.WriteString(t)
 			return cmp.Or(err, s.fits(&text))
 		case "Fallback", "endParaRPr", "rPr":
@@ -173,10 +175,12 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 }
 
 func (s *slide) run(d *ooxml.Decoder, text *strings.Builder) error {
-	address, font, symbolFont := "", "", ""
+	address, font, symbolFont, above := "", "", "", false
 	return d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "rPr":
+			height, _ := strconv.Atoi(strings.TrimSuffix(ooxml.Attr(e, "baseline"), "%"))
+			above = height > 0
 			return d.Each(func(e xml.StartElement) error {
 				switch e.Name.Local {
 				case "latin":
@@ -193,6 +197,9 @@ func (s *slide) run(d *ooxml.Decoder, text *strings.Builder) error {
 		case "t":
 			t, err := d.Text()
 			t = symbols.Text(symbols.Text(t, symbolFont, true), font, false)
+			if above {
+				t = raised.Text(t)
+			}
 			text.WriteString(markdown.Link(t, address))
 			return cmp.Or(err, s.fits(text))
 		}

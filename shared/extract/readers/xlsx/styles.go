@@ -49,8 +49,8 @@ func (b *workbook) readStyles(name string) error {
 				})
 			case "fonts":
 				return d.Each(func(xml.StartElement) error {
-					name, err := fontName(d)
-					if fonts = append(fonts, name); len(fonts) > maxStyles {
+					f, err := readFont(d)
+					if fonts = append(fonts, f.symbols); len(fonts) > maxStyles {
 						return extract.Errorf("The workbook has more than %d fonts.", maxStyles)
 					}
 					return err
@@ -81,14 +81,26 @@ func (b *workbook) readStyles(name string) error {
 	})
 }
 
-// fontName returns the name of the font that is the current element if it is one of symbols.
-func fontName(d *ooxml.Decoder) (string, error) {
-	name := ""
+// font is what decides how a text is read.
+type font struct {
+	symbols string // its name if it is one of symbols
+	above   bool   // it stands above the line
+}
+
+// readFont returns the font that is the current element.
+func readFont(d *ooxml.Decoder) (font, error) {
+	var f font
 	err := d.Each(func(e xml.StartElement) error {
-		if v := ooxml.Attr(e, "val"); len(v) <= maxFont && (e.Name.Local == "name" || e.Name.Local == "rFont") && symbols.IsFont(v) {
-			name = v
+		v := ooxml.Attr(e, "val")
+		switch e.Name.Local {
+		case "name", "rFont":
+			if len(v) <= maxFont && symbols.IsFont(v) {
+				f.symbols = v
+			}
+		case "vertAlign":
+			f.above = v == "superscript"
 		}
 		return nil
 	})
-	return name, err
+	return f, err
 }

@@ -20,6 +20,7 @@ import (
 	"docent/shared/extract/readers/markdown"
 	"docent/shared/extract/readers/ooxml"
 	"docent/shared/extract/readers/symbols"
+	"docent/shared/raised"
 )
 
 // workbook is what the cells of all sheets refer to.
@@ -188,22 +189,26 @@ func tooMuchText() error {
 // richText returns the text in the current element, without how it is pronounced.
 func richText(d *ooxml.Decoder) (string, error) {
 	var text strings.Builder
-	font := ""
+	var look font
 	var visit func(e xml.StartElement) error
 	visit = func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "t":
 			t, err := d.Text()
-			if text.WriteString(symbols.Text(unescaped(t), font, false)); text.Len() > maxStringBytes {
+			t = symbols.Text(unescaped(t), look.symbols, false)
+			if look.above {
+				t = raised.Text(t)
+			}
+			if text.WriteString(t); text.Len() > maxStringBytes {
 				return tooMuchText()
 			}
 			return err
 		case "r":
-			font = ""
+			look = font{}
 			return d.Each(visit)
 		case "rPr":
 			var err error
-			font, err = fontName(d)
+			look, err = readFont(d)
 			return err
 		}
 		return nil

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	sharedStrings = `<si><t>City</t></si><si><r><t>Ro</t></r><r><t>me</t></r><rPh><t>ro-mu</t></rPh></si><si><t>  </t></si>`
+	sharedStrings = `<si><t>City</t></si><si><r><t>Ro</t></r><r><t>me</t></r><rPh><t>ro-mu</t></rPh></si><si><t>  </t></si>` +
+		`<si><r><t>Area m</t></r><r><rPr><vertAlign val="superscript"/></rPr><t>2</t></r></si>`
 )
 
 var (
@@ -42,9 +43,9 @@ func read(file []byte, limits extract.Limits) (extract.Document, error) {
 func TestRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, rows, after, want string }{
-		{"shared strings without how they are pronounced, and numbers",
-			row("1", `<c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c>`) + row("2", n("A2", "0", "0.30000000000000004")+n("B2", "0", "1e10")), "",
-			"| City | Rome |\n| --- | --- |\n| 0.3 | 10000000000 |\n"},
+		{"shared strings without how they are pronounced, with what stands above the line, and numbers",
+			row("1", `<c r="A1" t="s"><v>0</v></c><c r="B1" t="s"><v>1</v></c><c r="C1" t="s"><v>3</v></c>`) + row("2", n("A2", "0", "0.30000000000000004")+n("B2", "0", "1e10")), "",
+			"| City | Rome | Area m² |\n| --- | --- | --- |\n| 0.3 | 10000000000 | |\n"},
 		{"dates, times and spans of time",
 			row("1", s("A1", "day")+s("B1", "at")+s("C1", "both")+s("D1", "span")) +
 				row("2", n("A2", "1", "45292")+n("B2", "5", "0.75")+n("C2", "4", "45292.5")+n("D2", "6", "1.5")) +

@@ -99,9 +99,11 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		case files:
 			return s.readFiles(ctx, p, at == nil, page)
 		case reviews:
-			return s.readReviews(ctx, p, page)
+			err = s.readReviews(ctx, p, page)
+		default:
+			err = s.readRecords(ctx, kind, p, page)
 		}
-		return s.readRecords(ctx, kind, p, page)
+		return s.unlessOff(ctx, kind, p, at == nil, err, page)
 	})
 }
 

@@ -53,7 +53,8 @@ func (opener) Open(f *fetch.Fetcher, now func() time.Time) source.Connector {
 	return &Connector{HTTP: f.Client(0), Now: now, Pause: pause.For}
 }
 
-var repositoryForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
+// repositoryForm allows an underscore in the owner, because managed users have their company after one, as in ada_acme.
+var repositoryForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
 
 func check(s source.Settings, _ source.Secrets) error {
 	err := s.CheckList(repositories, MaxRepositories, func(pointer, r string) error {

@@ -22,6 +22,8 @@ func TestARepositoryHasOneSpelling(t *testing.T) {
 		"with .git":        {[]string{"acme/api", "acme/API.git"}, "/settings/repositories/1"},
 		"with .git before": {[]string{"acme/api.git", "acme/api"}, "/settings/repositories/1"},
 		"with a slash":     {[]string{"acme/api/"}, "/settings/repositories/0"},
+		"a managed user":   {[]string{"ada_acme/notes"}, ""},
+		"no owner":         {[]string{"_acme/notes"}, "/settings/repositories/0"},
 	} {
 		err := github.Provider.Check(source.NewSettings(map[string]any{"repositories": tt.repositories}), nil)
 		var wrong *apierr.Error

@@ -195,7 +195,7 @@ func (r *reader) lastLabel(n int) bool {
 }
 
 // projectPath is the form of owner/name.
-var projectPath = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
+var projectPath = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}/[A-Za-z0-9._-]{1,100}$`)
 
 // project takes "in acme/api", "in repo api", "in the API project".
 func project(r *reader) int {

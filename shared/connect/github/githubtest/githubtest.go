@@ -34,6 +34,8 @@ type Repository struct {
 	Branch   string   // the default branch
 	Commits  []Commit // the last one is the head of Branch
 	Missing  bool     // it is no longer visible
+	NoIssues bool     // issues are switched off, on a server that then lists no pull requests as issues either
+	NoPulls  bool     // pull requests are switched off
 	Away     bool     // GitHub cannot read its commits for now
 	Moved    string   // its new name, to which the old one redirects
 }
@@ -182,7 +184,14 @@ func (s *Server) serve(w http.ResponseWriter, q *http.Request, h func(*Repositor
 		return
 	}
 	reply := httptest.NewRecorder()
-	h(r, reply, q)
+	switch rest := "/" + strings.Join(strings.Split(strings.Split(path, "?")[0], "/")[2:], "/"); {
+	case r.NoIssues && strings.HasPrefix(rest, "/issues"):
+		refuse(reply, http.StatusGone, "Issues are disabled for this repo")
+	case r.NoPulls && strings.HasPrefix(rest, "/pulls"):
+		refuse(reply, http.StatusNotFound, "Not Found")
+	default:
+		h(r, reply, q)
+	}
 	tag := reply.Header().Get("ETag")
 	if reply.Code == http.StatusOK && tag == "" {
 		sum := fnv.New64a()
@@ -209,7 +218,7 @@ func refuse(w http.ResponseWriter, status int, message string) {
 }
 
 func (s *Server) repository(r *Repository, w http.ResponseWriter, q *http.Request) {
-	answer(w, map[string]any{"full_name": q.PathValue("owner") + "/" + q.PathValue("name"), "default_branch": r.Branch})
+	answer(w, map[string]any{"full_name": q.PathValue("owner") + "/" + q.PathValue("name"), "default_branch": r.Branch, "has_issues": !r.NoIssues, "has_pull_requests": !r.NoPulls})
 }
 
 func answer(w http.ResponseWriter, v any) {

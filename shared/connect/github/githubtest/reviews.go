@@ -62,6 +62,11 @@ func (s *Server) graphQL(w http.ResponseWriter, q *http.Request) {
 	q.URL.Path = "/api/v3/repos/" + name + "/graphql"
 	s.serve(w, q, func(r *Repository, w http.ResponseWriter, _ *http.Request) {
 		v := body.Variables
+		if r.NoPulls {
+			answer(w, map[string]any{"data": map[string]any{"repository": map[string]any{"pullRequests": nil}},
+				"errors": []any{map[string]any{"type": "NOT_FOUND", "path": []any{"repository", "pullRequests"}, "message": "Not Found"}}})
+			return
+		}
 		if strings.Contains(body.Query, "$after:String!") && v.After == "" {
 			refuse(w, http.StatusBadRequest, "Variable $after of type String! was provided invalid value.")
 			return

@@ -175,7 +175,7 @@ func (s *session) exported(ctx context.Context, commit string) (repository.Expor
 
 // readArchive reads all files of the commit p.Target from its archive.
 func (s *session) readArchive(ctx context.Context, p checkpoint, readers *names.Names, yield func(source.SyncPage) bool) error {
-	body, err := s.api.Stream(ctx, "/repository/archive.tar.gz?sha="+p.Target)
+	body, err := s.api.Stream(ctx, "/repository/archive.tar.gz?include_lfs_blobs=false&sha="+p.Target) // which may have gigabytes
 	if err != nil {
 		return err
 	}

@@ -338,3 +338,15 @@ func TestFilesOfAnArchiveThatTakesTooLongAreReadOneByOne(t *testing.T) {
 		t.Errorf("of a commit that is gone: %v", err)
 	}
 }
+
+// TestAnArchiveHasNothingThatGitLFSKeeps: those files may have gigabytes, and of a change only the pointer is read.
+func TestAnArchiveHasNothingThatGitLFSKeeps(t *testing.T) {
+	t.Parallel()
+	r := read(t)
+	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("4d7a", 16) + "\nsize 12\n"
+	r.commit(map[string]string{"README.md": "Read me.", "large.txt": pointer})
+	r.put(func(p *gitlabtest.Project) { p.Large = map[string]string{pointer: "A long text."} })
+	if uris, _, _ := r.must("files", nil); !slices.Equal(uris, []string{"blob/main/README.md"}) {
+		t.Errorf("got %q", uris)
+	}
+}

@@ -13,6 +13,7 @@
 package gitlab
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -132,12 +133,21 @@ func (c *Connector) Read(ctx context.Context, a source.Access, part string, at [
 		}
 		switch s.kind {
 		case wiki:
-			return s.readWiki(ctx, p, at == nil, yield)
+			err = s.readWiki(ctx, p, at == nil, yield)
 		case files:
-			return s.readFiles(ctx, p, at == nil, yield)
+			err = s.readFiles(ctx, p, at == nil, yield)
 		default:
-			return s.readRecords(ctx, p, at == nil, yield)
+			err = s.readRecords(ctx, p, at == nil, yield)
 		}
+		if !s.isClosed(err) {
+			return err
+		}
+		closed := source.EncodeCheckpoint(checkpoint{Readers: p.Readers})
+		if at != nil && !bytes.Equal(source.EncodeCheckpoint(p), closed) {
+			return source.ErrFullScanNeeded // what was public goes
+		}
+		yield(source.SyncPage{Checkpoint: closed, Last: true, Exact: at == nil})
+		return nil
 	})
 }
 
@@ -213,12 +223,24 @@ func (c *Connector) open(a source.Access, part string) (*session, error) {
 		header.Set("Authorization", "Bearer "+token)
 	}
 	s.api = &rest.API{Provider: "GitLab", Base: base + "api/v4/projects/" + url.PathEscape(project), Header: header, HTTP: c.HTTP, Now: c.Now, Pause: c.Pause,
-		Refusal: func(e *rest.StatusError) *source.SyncError { return refusal(e, project, u.Host) }}
+		Refusal: func(e *rest.StatusError) *source.SyncError { return refusal(e, project, u.Host, !s.anonymous()) }}
 	return s, nil
 }
 
+// isClosed reports whether err says that nobody without an access token sees the part: it is switched off, or for members only. With a
+// token, GitLab says so of the project.
+func (s *session) isClosed(err error) bool {
+	var answered *rest.StatusError
+	return s.anonymous() && errors.As(err, &answered) && isForbidden(answered)
+}
+
+// isForbidden reports whether GitLab itself, and no proxy, refuses a request.
+func isForbidden(e *rest.StatusError) bool {
+	return e.Status == http.StatusForbidden && strings.HasPrefix(e.Field("message"), "403")
+}
+
 // refusal returns the failure for a reply about a project of a server.
-func refusal(e *rest.StatusError, project, host string) *source.SyncError {
+func refusal(e *rest.StatusError, project, host string, hasToken bool) *source.SyncError {
 	switch {
 	case e.Field("error") == "insufficient_scope":
 		return &source.SyncError{Code: source.Unauthorized, AllParts: true, Detail: "The access token lacks the scope read_api. Make a new one that has it."}
@@ -226,6 +248,8 @@ func refusal(e *rest.StatusError, project, host string) *source.SyncError {
 		return &source.SyncError{Code: source.Unauthorized, AllParts: true, Detail: "The access token has expired. Make a new one."}
 	case e.Status == http.StatusUnauthorized && strings.Contains(e.Field("error_description"), "revoked"):
 		return &source.SyncError{Code: source.Unauthorized, AllParts: true, Detail: "The access token was revoked. Make a new one."}
+	case isForbidden(e) && !hasToken:
+		return &source.SyncError{Code: source.Unauthorized, Detail: "This part of " + project + " is switched off, or not public. Give an access token that may read it, or leave it out."}
 	case e.Status == http.StatusForbidden:
 		return &source.SyncError{Code: source.Unauthorized, Detail: "The access token may not read this part of " + project + ". It needs the role Reporter there."}
 	case e.Status == http.StatusNotFound && strings.Contains(e.Field("message"), "Project"):

@@ -49,6 +49,9 @@ func (c *Connector) probe(ctx context.Context, a source.Access, project string, 
 		if errors.As(err, &failed) && failed.Code == source.NotThere {
 			continue // a repository without a commit
 		}
+		if s.isClosed(err) && a.Settings.List(include) == nil {
+			continue
+		}
 		if err != nil {
 			return err
 		}

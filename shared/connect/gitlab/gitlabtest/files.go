@@ -91,8 +91,12 @@ func archive(p *Project, w http.ResponseWriter, q *http.Request) {
 			_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: top + file, Linkname: to, Mode: 0o777})
 			continue
 		}
-		_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: top + file, Mode: 0o644, Size: int64(len(c.Files[file]))})
-		_, _ = io.WriteString(t, c.Files[file])
+		text := c.Files[file]
+		if kept := p.Large[text]; kept != "" && q.URL.Query().Get("include_lfs_blobs") != "false" {
+			text = kept
+		}
+		_ = t.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: top + file, Mode: 0o644, Size: int64(len(text))})
+		_, _ = io.WriteString(t, text)
 	}
 	_ = t.Close()
 	_ = z.Close()

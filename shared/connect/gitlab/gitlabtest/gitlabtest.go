@@ -42,17 +42,18 @@ type Project struct {
 	Visibility string // public, internal or private
 	Branch     string // the default branch
 	// Levels are the access levels of parts, by issues, merge_requests, wiki and
-	// repository; absent: enabled. One that is Untold is left out of replies.
+// repository; absent: enabled. One that is Untold is left out of replies. Without a token, what is private is refused as what is disabled.
 	Levels        map[string]string
 	Members       []Member
 	NoMembers     bool     // the token may not list members
 	Issues        []Record // these and the next are changed by methods of Server
 	MergeRequests []Record
 	Wiki          []WikiPage
-	Commits       []Commit // the last one is the head of Branch
-	NoCode        bool     // the token may not read the repository
-	Broken        bool     // no commit can be read
-	Missing       bool     // it is no longer visible
+	Commits       []Commit          // the last one is the head of Branch
+	Large         map[string]string // what Git LFS keeps, by the text of its pointer
+	NoCode        bool              // the token may not read the repository
+	Broken        bool              // no commit can be read
+	Missing       bool              // it is no longer visible
 }
 
 // Member is a member of a project or of one of its groups.

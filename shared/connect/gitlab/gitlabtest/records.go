@@ -55,6 +55,11 @@ func (p *Project) records(kind string) *[]Record {
 	}
 }
 
+// isClosed reports whether a part is switched off, or for members only and there is no token.
+func (p *Project) isClosed(part string, q *http.Request) bool {
+	return p.Levels[part] == "disabled" || p.Levels[part] == "private" && q.Header.Get("Authorization") == ""
+}
+
 // of returns h for the records of a kind.
 func of(kind string, h func(p *Project, w http.ResponseWriter, q *http.Request)) func(p *Project, w http.ResponseWriter, q *http.Request) {
 	return func(p *Project, w http.ResponseWriter, q *http.Request) {
@@ -65,7 +70,7 @@ func of(kind string, h func(p *Project, w http.ResponseWriter, q *http.Request))
 
 func list(p *Project, w http.ResponseWriter, q *http.Request) {
 	all := p.records(q.PathValue("kind"))
-	if all == nil {
+	if all == nil || p.isClosed(q.PathValue("kind"), q) {
 		refuse(w, http.StatusForbidden, "403 Forbidden")
 		return
 	}
@@ -130,7 +135,7 @@ func notes(p *Project, w http.ResponseWriter, q *http.Request) {
 }
 
 func wikis(p *Project, w http.ResponseWriter, q *http.Request) {
-	if p.Levels["wiki"] == "disabled" {
+	if p.isClosed("wiki", q) {
 		refuse(w, http.StatusForbidden, "403 Forbidden")
 		return
 	}

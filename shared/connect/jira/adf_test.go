@@ -61,20 +61,26 @@ func TestDocumentsBecomeMarkdown(t *testing.T) {
 func TestWikiMarkupBecomesMarkdown(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ markup, want string }{
-		"a power":         {"10^-6^ N, 21^st^, a ^ b ^ c", "10⁻⁶ N, 21^st^, a ^ b ^ c"},
-		"headings":        {"h2. Why *so*\r\ntext", "## Why **so**\ntext"},
-		"lists":           {"* a\n** b\n*# c\n- d", "- a\n  - b\n  1. c\n- d"},
-		"code":            {"before\n{code:java|title=A.java}\nint *a* = 1; // {quote}\n{code}\nafter", "before\n**A.java**\n\n```java\nint *a* = 1; // {quote}\n```\nafter"},
-		"code on a line":  {"{noformat}a *b*{noformat} then", "```\na *b*\n```\n then"},
-		"code left open":  {"{code}\na", "```\na\n```"},
-		"a quote":         {"{quote}\na\n*b*\n{quote}\nc", "> a\n> **b**\nc"},
-		"a quoted line":   {"bq. a", "> a"},
-		"links":           {"see [here|https://x.test/a] and [https://x.test/b] and [that|OPS-1]", "see [here](https://x.test/a) and <https://x.test/b> and [that](https://jira.test/browse/OPS-1)"},
-		"mentions":        {"[~ada] and [~accountid:5:x]", "@ada and @someone"},
-		"text":            {"{color:red}red{color} {{mono}} 2*3*4 !plan.png|width=3! really!", "red `mono` 2*3*4 [plan.png] really!"},
-		"a table":         {"||A||B||\n|1|2|\nx", "|A|B|\n|---|---|\n|1|2|\nx"},
-		"a table no head": {"|1|2|\n|3|4|", "|1|2|\n|---|---|\n|3|4|"},
-		"a panel":         {"{panel:title=Mind}\na\n{panel}", "**Mind**\n\na"},
+		"a power":              {"10^-6^ N, 21^st^, a ^ b ^ c", "10⁻⁶ N, 21^st^, a ^ b ^ c"},
+		"headings":             {"h2. Why *so*\r\ntext", "## Why **so**\ntext"},
+		"lists":                {"* a\n** b\n*# c\n- d", "- a\n  - b\n  1. c\n- d"},
+		"code":                 {"before\n{code:java|title=A.java}\nint *a* = 1; // {quote}\n{code}\nafter", "before\n**A.java**\n\n```java\nint *a* = 1; // {quote}\n```\nafter"},
+		"code on a line":       {"{noformat}a *b*{noformat} then", "```\na *b*\n```\n then"},
+		"code left open":       {"{code}\na", "```\na\n```"},
+		"a quote":              {"{quote}\na\n*b*\n{quote}\nc", "> a\n> **b**\n\nc"},
+		"a quote on a line":    {"he said {quote}a{quote} then", "he said \n> a\n\n then"},
+		"marks in braces":      {"{*}bold{*}: {_}so{_}", "**bold**: _so_"},
+		"code in an entry":     {"* run {code:bash}\n# a *b*\n{code}\n* then {noformat}x | y{noformat} z\n# c", "- run \n```bash\n# a *b*\n```\n- then \n```\nx | y\n```\n z\n1. c"},
+		"about code":           {"use {code} here\n* a\n\\{quote} b {quote} c", "use {code} here\n- a\n\\{quote} b {quote} c"},
+		"code left open twice": {"{noformat}\na{noformat} b {noformat} c", "```\na\n```\n b {noformat} c"},
+		"a cell of lines":      {"||A||B||\n|1|two\nthree|\n|4|5|\n|6|seven\n\nx|", "|A|B|\n|---|---|\n|1|two<br>three|\n|4|5|\n|6|seven\n\nx|"},
+		"a quoted line":        {"bq. a", "> a"},
+		"links":                {"see [here|https://x.test/a] and [https://x.test/b] and [that|OPS-1]", "see [here](https://x.test/a) and <https://x.test/b> and [that](https://jira.test/browse/OPS-1)"},
+		"mentions":             {"[~ada] and [~accountid:5:x]", "@ada and @someone"},
+		"text":                 {"{color:red}red{color} {{mono}} 2*3*4 !plan.png|width=3! really!", "red `mono` 2*3*4 [plan.png] really!"},
+		"a table":              {"||A||B||\n|1|2|\nx", "|A|B|\n|---|---|\n|1|2|\nx"},
+		"a table no head":      {"|1|2|\n|3|4|", "|1|2|\n|---|---|\n|3|4|"},
+		"a panel":              {"{panel:title=Mind}\na\n{panel}", "**Mind**\n\na"},
 	} {
 		body, _ := json.Marshal(tt.markup)
 		if got := text(body, "https://jira.test"); got != tt.want {
@@ -92,6 +98,8 @@ func TestAHostileTextIsBounded(t *testing.T) {
 		"deep panels": deep("panel", 3000), "deep tables": deep("table", 3000), "deep lists": deep("bulletList", 3000), "too deep for JSON": deep("panel", 9999),
 		"long":     doc(paragraph(words(strings.Repeat("a", 6<<20)))),
 		"one line": json.RawMessage(`"` + strings.Repeat("[a|", 200_000) + `"`), "braces": json.RawMessage(`"` + strings.Repeat("{{", 200_000) + `"`),
+		"blocks": json.RawMessage(`"` + strings.Repeat("{code}", 700_000) + `"`), "open blocks": json.RawMessage(`"` + strings.Repeat("a{quote:b}{code:c}", 200_000) + `"`),
+		"long rows": json.RawMessage(`"` + strings.Repeat("|a"+strings.Repeat(`\n`+strings.Repeat("a", 1000), 90)+`\n`, 40) + `"`),
 	} {
 		if got := text(body, ""); len(got) > maxText {
 			t.Errorf("%s: %d bytes", name, len(got))

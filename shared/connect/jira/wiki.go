@@ -12,7 +12,7 @@ import (
 var (
 	wikiHeading = regexp.MustCompile(`^h([1-6])\.\s+(.*)$`)
 	wikiList    = regexp.MustCompile(`^\s*([*#-]+)\s+(.*)$`)
-	wikiBlock   = regexp.MustCompile(`^\s*\{(code|noformat|quote|panel)(?::([^}]*))?\}\s*(.*)$`)
+	wikiBlock   = regexp.MustCompile(`\{(code|noformat|quote|panel)(?::([^}]*))?\}`)
 	wikiLink    = regexp.MustCompile(`\[([^\]|\n]+)\|([^\]|\n]+)(?:\|[^\]\n]*)?\]`)
 	wikiBare    = regexp.MustCompile(`\[((?:https?|mailto):[^\]|\s]+)\]`)
 	wikiUser    = regexp.MustCompile(`\[~([^\]\n]+)\]`)
@@ -23,11 +23,16 @@ var (
 	wikiImage   = regexp.MustCompile(`!([^!\s|][^!\n|]*\.[A-Za-z]{3,4})(?:\|[^!\n]*)?!`)
 )
 
+// wikiBraced rewrites the marks that Jira's editor writes where words are next to them.
+var wikiBraced = strings.NewReplacer("{*}", "**", "{_}", "_")
+
 // wiki returns wiki markup as Markdown.
 func wiki(markup, base string) string {
-	r := rewriting{base: base}
-	for line := range strings.Lines(strings.ReplaceAll(markup, "\r\n", "\n")) {
-		r.line(strings.TrimRight(line, "\n"))
+	r := rewriting{base: base, rest: strings.ReplaceAll(markup, "\r\n", "\n"), unclosed: map[string]bool{}}
+	for r.rest != "" {
+		var line string
+		line, r.rest, _ = strings.Cut(r.rest, "\n")
+		r.line(line)
 	}
 	if r.end != "" {
 		r.out = append(r.out, "```")
@@ -37,38 +42,104 @@ func wiki(markup, base string) string {
 
 // rewriting is one call of wiki.
 type rewriting struct {
-	base   string
-	out    []string
-	end    string // of the block of code that is open; empty: none is
-	quoted bool   // a quote is open
-	isRow  bool   // the line before is a row of a table
+	base     string
+	rest     string // the lines after the one that is rewritten
+	out      []string
+	end      string          // of the block of code that is open; empty: none is
+	quoted   bool            // a quote is open
+	isRow    bool            // the line before is a row of a table
+	unclosed map[string]bool // the marks that end blocks and do not come any more
 }
 
 func (r *rewriting) line(line string) {
-	if r.end != "" {
-		if line = r.code(line); strings.TrimSpace(line) == "" {
+	for {
+		if r.end != "" {
+			if line = r.code(line); strings.TrimSpace(line) == "" {
+				return
+			}
+		}
+		before, block, parameters, after, found := r.nextBlock(line)
+		if !found {
+			r.text(line)
+			return
+		}
+		if strings.TrimSpace(before) != "" {
+			r.text(before)
+		}
+		r.begin(block, parameters)
+		if line = after; strings.TrimSpace(line) == "" {
 			return
 		}
 	}
-	if m := wikiBlock.FindStringSubmatch(line); m != nil {
-		if line = r.begin(m[1], m[2], m[3]); line == "" {
-			return
+}
+
+// nextBlock divides a line outside of code at the first mark that begins or ends a block. Within a line, only one whose end follows begins one:
+// people write about {code}, too.
+func (r *rewriting) nextBlock(line string) (before, block, parameters, after string, found bool) {
+	for from := 0; ; {
+		m := wikiBlock.FindStringSubmatchIndex(line[from:])
+		if m == nil {
+			return "", "", "", "", false
 		}
+		begin, end := from+m[0], from+m[1]
+		before, block, after = line[:begin], line[from+m[2]:from+m[3]], line[end:]
+		if m[4] >= 0 {
+			parameters = line[from+m[4] : from+m[5]]
+		}
+		isEscaped := strings.HasSuffix(before, `\`)
+		if !isEscaped && (strings.TrimSpace(before) == "" || block == "quote" && r.quoted || r.isClosed("{"+block+"}", after)) {
+			return before, block, parameters, after, true
+		}
+		from, parameters = end, ""
+	}
+}
+
+// isClosed reports whether a mark follows, in the line or below. A mark that does not is looked for once.
+func (r *rewriting) isClosed(mark, after string) bool {
+	if !r.unclosed[mark] {
+		r.unclosed[mark] = !strings.Contains(after, mark) && !strings.Contains(r.rest, mark)
+	}
+	return !r.unclosed[mark]
+}
+
+// text adds a line outside of code, or a part of one.
+func (r *rewriting) text(line string) {
+	isRow := strings.HasPrefix(line, "|")
+	if isRow {
+		line = r.wholeRow(line)
 	}
 	prefix := ""
 	if r.quoted {
 		prefix = "> "
-		if before, _, closed := strings.Cut(line, "{quote}"); closed {
-			line, r.quoted = before, false
-		}
 	}
-	isRow := strings.HasPrefix(line, "|")
 	r.out = append(r.out, prefix+wikiLine(line, r.base))
 	if isRow && !r.isRow { // Markdown wants a line below the first row
 		cells := strings.Count(strings.ReplaceAll(line, "||", "|"), "|") - 1
 		r.out = append(r.out, prefix+strings.Repeat("|---", min(max(cells, 1), 100))+"|")
 	}
 	r.isRow = isRow
+}
+
+// wholeRow returns a row of a table with the lines that its cells go on in, and takes them. A row ends with a line that ends with |.
+func (r *rewriting) wholeRow(line string) string {
+	const most = 100 // lines
+	isWhole := func(line string) bool { return strings.HasSuffix(strings.TrimRight(line, " \t"), "|") }
+	whole, rest := line, r.rest
+	for n := 0; n < most && rest != "" && !isWhole(whole); n++ {
+		var next string
+		next, rest, _ = strings.Cut(rest, "\n")
+		if strings.TrimSpace(next) == "" || strings.HasPrefix(next, "|") || wikiBlock.MatchString(next) {
+			return line
+		}
+		whole += "<br>" + strings.TrimSpace(next)
+	}
+	if !isWhole(whole) {
+		return line
+	}
+	if whole != line {
+		r.rest = rest
+	}
+	return whole
 }
 
 // code adds a line of the block of code that is open, and returns what follows the block's end.
@@ -85,29 +156,22 @@ func (r *rewriting) code(line string) (after string) {
 	return after
 }
 
-// begin begins or ends a block. line is what follows its mark; begin returns what is left of it to add.
-func (r *rewriting) begin(block, parameters, line string) (left string) {
+// begin begins or ends a block.
+func (r *rewriting) begin(block, parameters string) {
 	switch block {
 	case "code", "noformat":
 		language, title := wikiCode(parameters)
 		r.title(title)
 		r.out, r.end = append(r.out, "```"+language), "{"+block+"}"
-		if code, after, closed := strings.Cut(line, r.end); closed { // on one line
-			r.out, r.end = append(r.out, code, "```"), ""
-			if strings.TrimSpace(after) != "" {
-				r.out = append(r.out, wikiLine(after, r.base))
-			}
-		} else if line != "" {
-			r.out = append(r.out, line)
-		}
-		return ""
 	case "quote":
+		if r.quoted {
+			r.out = append(r.out, "") // else the next line goes on with the quote
+		}
 		r.quoted = !r.quoted
 	case "panel":
 		_, title := wikiCode(parameters)
 		r.title(title)
 	}
-	return line
 }
 
 func (r *rewriting) title(title string) {
@@ -169,6 +233,7 @@ func wikiText(line, base string) string {
 	})
 	line = wikiColor.ReplaceAllString(line, "")
 	line = wikiBold.ReplaceAllString(line, "$1**$2**$3")
+	line = wikiBraced.Replace(line)
 	line = wikiMono.ReplaceAllString(line, "`$1`")
 	line = wikiLink.ReplaceAllStringFunc(line, func(m string) string {
 		parts := wikiLink.FindStringSubmatch(m)

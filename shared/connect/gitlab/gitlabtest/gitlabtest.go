@@ -42,7 +42,7 @@ type Project struct {
 	Visibility string // public, internal or private
 	Branch     string // the default branch
 	// Levels are the access levels of parts, by issues, merge_requests, wiki and
-// repository; absent: enabled. One that is Untold is left out of replies. Without a token, what is private is refused as what is disabled.
+	// repository; absent: enabled. One that is Untold is left out of replies. Without a token, what is private is refused as what is disabled.
 	Levels        map[string]string
 	Members       []Member
 	NoMembers     bool     // the token may not list members

@@ -16,9 +16,18 @@ type block struct {
 	Text     json.RawMessage `json:"text"` // a text, or a block with one
 	Fields   []block         `json:"fields"`
 	Elements []block         `json:"elements"`
-	URL      string          `json:"url"`     // of a link
-	User     string          `json:"user_id"` // of a mention
-	Name     string          `json:"name"`    // of an emoji
+	Rows     json.RawMessage `json:"rows"`         // of a table: lists of blocks
+	Caption  string          `json:"caption"`      // of a table
+	Value    json.RawMessage `json:"value"`        // of a cell with a number
+	Style    json.RawMessage `json:"style"`        // of a list, a name; of a run of rich text, an object
+	Indent   int             `json:"indent"`       // of a list
+	URL      string          `json:"url"`          // of a link
+	User     string          `json:"user_id"`      // of a mention
+	Group    string          `json:"usergroup_id"` // of a mention
+	Channel  string          `json:"channel_id"`   // of a mention
+	Range    string          `json:"range"`        // of a mention of all
+	Name     string          `json:"name"`         // of an emoji
+	Fallback string          `json:"fallback"`     // of a date
 }
 
 // attachment is a part of a message in the form that apps used before blocks, and many still do.
@@ -39,7 +48,7 @@ type attachment struct {
 var noText = []string{"", "This content can't be displayed.", "[no preview available]"}
 
 // text returns the text of a message as it is shown. Of an app's message with blocks Slack shows only those, and its text in
-// notifications; attachments stand below either, and those of a person are previews of links. Blocks and attachments that are
+// notifications; attachments stand below either, and those of a person are previews of links, or tables. Blocks and attachments that are
 // not in their known form have no text.
 func (m Message) text() string {
 	text := m.Text
@@ -51,12 +60,16 @@ func (m Message) text() string {
 		text = cmp.Or(textOf(all, 0), text)
 	}
 	var attached []attachment
-	if text != "" && m.BotID == "" || json.Unmarshal(m.Attachments, &attached) != nil {
+	if json.Unmarshal(m.Attachments, &attached) != nil {
 		return text
 	}
 	parts := []string{text}
 	for _, a := range attached {
-		if text == "" || a.From == "" {
+		hasTable := slices.ContainsFunc(a.Blocks, block.isTable)
+		if hasTable {
+			parts = append(parts, "")
+		}
+		if text == "" || a.From == "" && (m.BotID != "" || hasTable) {
 			parts = append(parts, a.text())
 		}
 	}
@@ -87,7 +100,11 @@ func (a attachment) text() string {
 func textOf(all []block, depth int) string {
 	var lines []string
 	for _, b := range all {
-		if text := strings.TrimSpace(b.text(depth)); text != "" {
+		text := strings.TrimSpace(b.text(depth))
+		if b.isTable() && text != "" {
+			text = "\n" + text + "\n" // else the next line would be one of it
+		}
+		if text != "" {
 			lines = append(lines, text)
 		}
 	}
@@ -100,22 +117,17 @@ func (b block) text(depth int) string {
 	switch {
 	case depth > maxDepth || b.Type == "actions" || b.Type == "button":
 		return ""
+	case strings.HasPrefix(b.Type, "rich_text"):
+		return b.richText(depth)
+	case b.Type == "table" || b.Type == "data_table":
+		return b.table(depth)
 	case json.Unmarshal(b.Text, &text) == nil && text != "":
 	case json.Unmarshal(b.Text, &inner) == nil:
 		text = inner.text(depth + 1)
-	case b.Type == "user" && b.User != "":
-		return "<@" + b.User + ">"
-	case b.Type == "emoji" && b.Name != "":
-		return ":" + b.Name + ":"
+	case b.Type == "raw_number":
+		text = string(b.Value)
 	default:
 		text = b.URL
-	}
-	if b.Type == "rich_text_section" || b.Type == "rich_text_preformatted" || b.Type == "rich_text_quote" {
-		var line strings.Builder // of runs of different looks
-		for _, run := range b.Elements {
-			line.WriteString(run.text(depth + 1))
-		}
-		return line.String()
 	}
 	return strings.TrimSuffix(text+"\n"+strings.TrimSpace(textOf(b.Fields, depth+1)+"\n"+textOf(b.Elements, depth+1)), "\n")
 }

@@ -49,7 +49,7 @@ const (
 
 // packages are the folders under shared/. A folder below a model or below llm is an engine.
 var packages = map[string]layer{
-	"pause": ground, "jsoninput": ground, "jsonpost": ground, "memory": ground, "fold": ground, "markup": ground, "rst": ground, "backtick": ground, "raised": ground,
+	"pause": ground, "jsoninput": ground, "jsonpost": ground, "memory": ground, "fold": ground, "markup": ground, "plaintext": ground, "rst": ground, "backtick": ground, "raised": ground,
 	"apierr": model, "uri": model, "access": model, "table": model, "blob": model, "queue": model, "deployed": model,
 	"embed": model, "extract": model,
 	"team": area, "signon": area, "oauth": area, "quota": area, "rate": area, "collection": area, "document": area, "answer": area, "source": area,

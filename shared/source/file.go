@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -10,12 +9,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"docent/shared/access"
 	"docent/shared/apierr"
 	"docent/shared/document"
 	"docent/shared/extract"
+	"docent/shared/plaintext"
 )
 
 // MaxFile is the most bytes of a file that a connector hands over. It is read into memory.
@@ -188,10 +187,14 @@ func (r *syncRun) putFile(ctx context.Context, i Item, rule *access.Rule, file [
 		return &FileError{"it is empty"}
 	case in.MediaType != "":
 		in.File = file
-	case !utf8.Valid(file) || bytes.IndexByte(file, 0) >= 0:
-		return &FileError{"it is not text in UTF-8"}
 	default:
-		in.Body = string(file)
+		text, err := plaintext.Decode(file)
+		if err != nil {
+			return &FileError{err.Error()}
+		}
+		if in.Body = text; text == "" {
+			return &FileError{"it is empty"}
+		}
 	}
 	_, _, err := r.Documents.Put(ctx, r.teamID, in)
 	var refused *apierr.Error

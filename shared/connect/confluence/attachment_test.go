@@ -191,7 +191,7 @@ func TestFilesThatAreLeftOut(t *testing.T) {
 		"larger than was said":               {file: confluencetest.Page{File: []byte(large), Size: 5}, why: "it has more than 10 MB", asked: 1},
 		"reStructuredText that is too large": {file: confluencetest.Page{File: make([]byte, 5<<20), Title: "bad.rst", Size: 5}, why: "it has more than 4 MB", asked: 1},
 		"empty":                              {file: confluencetest.Page{File: []byte{}}, why: "it is empty", asked: 1},
-		"no text":                            {file: confluencetest.Page{File: []byte("\xff\xfe")}, why: "it is not text in UTF-8", asked: 1},
+		"no text":                            {file: confluencetest.Page{File: []byte("Caf\xe9")}, why: "it is not valid UTF-8", asked: 1},
 		"no file of its type":                {file: confluencetest.Page{File: []byte("Text."), Title: "bad.docx"}, why: "it is not what its name says", asked: 1},
 		"a page to log in":                   {file: confluencetest.Page{File: []byte("Text.")}, before: html, why: "Confluence sent a web page in its place", asked: 1},
 		"a redirect to another host":         {file: confluencetest.Page{File: []byte("Text.")}, change: func(s *site) { s.Leads = "https://169.254.169.254/latest" }, why: "its download leads to an address", asked: 1},

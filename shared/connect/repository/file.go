@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"docent/shared/plaintext"
 	"docent/shared/rst"
 	"docent/shared/source"
 )
@@ -59,10 +60,11 @@ func isPointer(text []byte) bool {
 // Item returns a file of a project as an item, or nil if it contains no text. uri is its
 // page at the provider.
 func Item(project, uri, name string, text []byte) *source.Item {
-	if isPointer(text) || len(bytes.TrimSpace(text)) == 0 || bytes.IndexByte(text, 0) >= 0 || !utf8.Valid(text) {
+	body, err := plaintext.Decode(text)
+	if err != nil || isPointer(text) || strings.TrimSpace(body) == "" {
 		return nil
 	}
-	i := &source.Item{URI: uri, Title: name, Body: string(text), SourceType: "code", Project: project}
+	i := &source.Item{URI: uri, Title: name, Body: body, SourceType: "code", Project: project}
 	ending := strings.ToLower(path.Ext(name))
 	if ending == ".rst" {
 		if i.Body = rst.Markdown(i.Body); i.Body == "" {
@@ -87,7 +89,7 @@ func titleOf(text string) string {
 	const maxLines, most = 50, 200
 	title, before := "", ""
 	n, front := 0, "" // the line around the front matter, while it lasts
-	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, " \t\r\n")
 		n++
 		switch {

@@ -26,3 +26,16 @@ func TestAPointerOfGitLFSIsNoText(t *testing.T) {
 		}
 	}
 }
+
+// TestAFileOfWindowsIsText: editors there begin a text with a byte order mark, before a heading too, or write UTF-16.
+func TestAFileOfWindowsIsText(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"a mark": "\ufeff# A\n", "UTF-16": "\xff\xfe#\x00 \x00A\x00\n\x00"} {
+		if i := Item("acme/api", "https://git.example/a.md", "a.md", []byte(text)); i == nil || i.Title != "A" || i.Body != "# A\n" {
+			t.Errorf("%s: %+v", name, i)
+		}
+	}
+	if i := Item("acme/api", "https://git.example/a.md", "a.md", []byte("\ufeff \n")); i != nil {
+		t.Errorf("a mark alone: %+v", i)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"docent/client"
 	"docent/shared/extract"
 	"docent/shared/filter"
+	"docent/shared/plaintext"
 	"docent/shared/rst"
 )
 
@@ -82,7 +83,7 @@ func Read(name string, data []byte) (Page, error) {
 	}
 	switch kindOf(name) {
 	case markdown:
-		s, err := decode(data)
+		s, err := plaintext.Decode(data)
 		if err != nil {
 			return Page{}, err
 		}
@@ -95,13 +96,13 @@ func Read(name string, data []byte) (Page, error) {
 		p.Access, p.Metadata, p.LeftOut, err = readFront(front)
 		return p, err
 	case text:
-		s, err := decode(data)
+		s, err := plaintext.Decode(data)
 		if err != nil {
 			return Page{}, err
 		}
 		return Page{Title: fileTitle(name), Body: s}, nil
 	case restructured:
-		s, err := decode(data)
+		s, err := plaintext.Decode(data)
 		if err != nil {
 			return Page{}, err
 		}

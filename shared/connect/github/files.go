@@ -34,17 +34,7 @@ const (
 func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield func(source.SyncPage) bool) error {
 	resumed := p.Target != ""
 	if !resumed {
-		if p.Branch == "" {
-			var err error
-			if p.Branch, err = s.defaultBranch(ctx); err != nil {
-				return err
-			}
-		}
 		head, tag, err := s.head(ctx, p)
-		var answered *statusError
-		if !whole && errors.As(err, &answered) && answered.status == http.StatusUnprocessableEntity {
-			return source.ErrFullScanNeeded // the branch is gone, so another one is the default
-		}
 		if err != nil {
 			return err
 		}
@@ -53,6 +43,14 @@ func (s *session) readFiles(ctx context.Context, p checkpoint, whole bool, yield
 			yield(source.SyncPage{Checkpoint: source.EncodeCheckpoint(p), Last: true, Exact: head == "" && whole})
 			return nil
 		}
+		branch, err := s.defaultBranch(ctx)
+		if err != nil {
+			return err
+		}
+		if !whole && branch != p.Branch {
+			return source.ErrFullScanNeeded // every file has another URI
+		}
+		p.Branch = branch
 		p.Target, p.ETag, p.Skip, p.Whole = head, tag, 0, whole
 	}
 	s.branch = p.Branch
@@ -103,11 +101,11 @@ func (s *session) defaultBranch(ctx context.Context) (string, error) {
 	return about.Branch, err
 }
 
-// head returns the last commit of the branch: that of p if nothing has changed, and
+// head returns the last commit of the default branch: that of p if nothing has changed, and
 // none for an empty repository.
 func (s *session) head(ctx context.Context, p checkpoint) (commit, tag string, err error) {
 	var sha bytes.Buffer
-	tag, unchanged, err := s.get(ctx, "repos/"+s.repository+"/commits/"+(&url.URL{Path: p.Branch}).EscapedPath(), shaType, p.ETag, func() any { sha.Reset(); return &sha })
+	tag, unchanged, err := s.get(ctx, "repos/"+s.repository+"/commits/HEAD", shaType, p.ETag, func() any { sha.Reset(); return &sha })
 	var answered *statusError
 	switch {
 	case errors.As(err, &answered) && answered.status == http.StatusConflict && strings.Contains(strings.ToLower(answered.message), "empty"):

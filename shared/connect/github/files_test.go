@@ -118,7 +118,14 @@ func TestUnknownChangesOfFilesNeedAFullScan(t *testing.T) {
 			r.put(func(x *githubtest.Repository) { x.Commits = nil })
 			r.commit(map[string]string{"a.go": "a"}, false)
 		},
-		"a branch that is gone": func(r *reading) { r.put(func(x *githubtest.Repository) { x.Branch = "trunk" }) },
+		"another default branch": func(r *reading) {
+			r.put(func(x *githubtest.Repository) { x.Left, x.Branch = "main", "trunk" })
+			r.commit(map[string]string{"a.go": "a"}, false)
+		},
+		"a branch that is gone": func(r *reading) {
+			r.put(func(x *githubtest.Repository) { x.Branch = "trunk" })
+			r.commit(map[string]string{"a.go": "a"}, false)
+		},
 		"a comparison without files": func(r *reading) {
 			r.commit(map[string]string{"a.go": "a"}, false)
 			r.server.Before(func(path string, w http.ResponseWriter) bool {

@@ -125,7 +125,9 @@ func head(r *Repository, w http.ResponseWriter, q *http.Request) {
 		refuse(w, http.StatusConflict, "Git Repository is unavailable.")
 	case len(r.Commits) == 0:
 		refuse(w, http.StatusConflict, "Git Repository is empty.")
-	case q.PathValue("ref") != r.Branch || q.Header.Get("Accept") != "application/vnd.github.sha":
+	case r.Left != "" && q.PathValue("ref") == r.Left:
+		_, _ = io.WriteString(w, r.Commits[0].SHA())
+	case q.PathValue("ref") != r.Branch && q.PathValue("ref") != "HEAD" || q.Header.Get("Accept") != "application/vnd.github.sha":
 		refuse(w, http.StatusUnprocessableEntity, "No commit found for SHA: "+q.PathValue("ref"))
 	default:
 		w.Header().Set("Content-Type", "application/vnd.github.sha; charset=utf-8")

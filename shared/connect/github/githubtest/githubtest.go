@@ -32,6 +32,7 @@ type Repository struct {
 	Slow     []int    // numbers of pull requests whose verdicts GraphQL fails to return
 	Null     []int    // numbers of pull requests that GraphQL fails to return
 	Branch   string   // the default branch
+	Left     string   // a branch that stays at the first commit
 	Commits  []Commit // the last one is the head of Branch
 	Missing  bool     // it is no longer visible
 	NoIssues bool     // issues are switched off, on a server that then lists no pull requests as issues either

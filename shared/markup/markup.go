@@ -6,9 +6,11 @@ package markup
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/marker"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
@@ -42,6 +44,7 @@ func (b Bounds) Init(c *converter.Converter) error {
 		raise(doc)
 		flattenDeep(doc, 0)
 		b.boundTables(doc)
+		markBars(doc, false, false)
 	}, converter.PriorityEarly)
 	c.Register.UnEscaper(escapesBracket, converter.PriorityEarly)
 	c.Register.Renderer(renderCell, converter.PriorityEarly)
@@ -60,6 +63,23 @@ func renderCell(ctx converter.Context, w converter.Writer, n *html.Node) convert
 		_, _ = w.WriteString(" ")
 	}
 	return converter.RenderSuccess
+}
+
+// markBars marks the bars in code within cells, as the converter marks those in other text: the plugin for tables escapes what is marked.
+// Otherwise such a bar would end the cell.
+func markBars(n *html.Node, inCell, inCode bool) {
+	for c := range n.ChildNodes() {
+		switch {
+		case c.Type == html.TextNode && inCell && inCode:
+			c.Data = strings.ReplaceAll(c.Data, "|", string(marker.MarkerEscaping)+"|")
+		case c.Type == html.ElementNode:
+			markBars(c, inCell || isCell(c), inCode || isCode(c))
+		}
+	}
+}
+
+func isCode(n *html.Node) bool {
+	return slices.Contains([]string{"code", "pre", "kbd", "samp", "tt", "var"}, n.Data)
 }
 
 // renderStruck writes text that is struck through with its marks, so that what no longer holds does not read as if it did. Marks hold

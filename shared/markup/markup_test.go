@@ -166,3 +166,18 @@ func TestTheEndOfALinkIsLookedForNearby(t *testing.T) {
 		}
 	}
 }
+
+// TestABarInCodeEndsNoCell: whoever shows the table would see the rest of the code in the next column.
+func TestABarInCodeEndsNoCell(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ page, want string }{
+		"in a table":           {"<table><tr><th>a</th><th>b</th></tr><tr><td><code>x | y</code> or <kbd>|</kbd></td><td>1 | 2</td></tr></table>", "| a | b |\n|---|---|\n| `x \\| y` or `\\|` | 1 \\| 2 |"},
+		"not in a table":       {"<p><code>x | y</code> | z</p><pre>a | b</pre>", "`x | y` | z\n\n```\na | b\n```"},
+		"in one that is none":  {"<table><tr><td><code>x | y</code><ul><li>one</li></ul></td></tr></table>", "`x | y`\n\n- one"},
+		"in a table in a cell": {"<table><tr><td>a<table><tr><td><code>x | y</code></td></tr></table></td></tr></table>", "a\n\n|  |\n|---|\n| `x \\| y` |"},
+	} {
+		if got := convert(t, tt.page, false, markup.Bounds{}); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}

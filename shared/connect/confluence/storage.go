@@ -53,7 +53,7 @@ func markdown(body string, at place) string {
 
 // odd replaces characters that are no text: the editor writes many spaces that do not
 // break.
-var odd = strings.NewReplacer("\u00a0", " ", "\u200b", "", "\x00", "")
+var odd = strings.NewReplacer("\u00a0", " ", "\u200b", "", "\x00", "", "\a", "")
 
 // parse returns the tree of a body. The name of an element or attribute keeps its prefix,
 // as in ac:link.

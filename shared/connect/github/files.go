@@ -227,6 +227,10 @@ func (s *session) compare(ctx context.Context, from, to string) ([]fileChange, e
 	if errors.As(err, &failed) && failed.Code == source.NotThere {
 		return nil, source.ErrFullScanNeeded // a commit no longer exists
 	}
+	var answered *statusError
+	if errors.As(err, &answered) && strings.Contains(answered.message, "diff is taking too long") {
+		return nil, source.ErrFullScanNeeded // it always will: the commits differ too much
+	}
 	if err != nil {
 		return nil, err
 	}

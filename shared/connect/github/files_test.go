@@ -136,6 +136,16 @@ func TestUnknownChangesOfFilesNeedAFullScan(t *testing.T) {
 				return strings.Contains(path, "/compare/")
 			})
 		},
+		"a comparison that GitHub does not manage": func(r *reading) {
+			r.commit(map[string]string{"a.go": "a"}, false)
+			r.server.Before(func(path string, w http.ResponseWriter) bool {
+				if strings.Contains(path, "/compare/") {
+					w.WriteHeader(http.StatusInternalServerError)
+					_, _ = w.Write([]byte(`{"message": "Server Error: Sorry, this diff is taking too long to generate.", "errors": [{"resource": "Comparison", "field": "diff", "code": "not_available"}]}`))
+				}
+				return strings.Contains(path, "/compare/")
+			})
+		},
 		"many files": func(r *reading) {
 			files := map[string]string{}
 			for i := range 400 {

@@ -72,7 +72,7 @@ func Check(list string, s source.Settings, secrets source.Secrets) error {
 	email := s.Text(Email)
 	u, _ := url.Parse(base)
 	switch {
-	case email == "" && strings.HasSuffix(strings.ToLower(u.Hostname()), ".atlassian.net"):
+	case email == "" && isCloud(u):
 		return apierr.BadField("/settings/"+Email, "is required for a site of Atlassian's Cloud: the address of the account that made the API token")
 	case email != "" && (len(email) > maxEmail || strings.Count(email, "@") != 1 || strings.ContainsFunc(email, func(r rune) bool { return r <= ' ' || r > '~' || r == ':' })):
 		return apierr.BadField("/settings/"+Email, "must be an email address")
@@ -83,6 +83,11 @@ func Check(list string, s source.Settings, secrets source.Secrets) error {
 		return apierr.BadField("/settings/"+Readers, "must be %s or %s", byMembers, bySource)
 	}
 	return source.CheckSecret("/settings/"+AccessToken, secrets[AccessToken])
+}
+
+// isCloud reports whether u is a site of Atlassian's Cloud with an address of Atlassian.
+func isCloud(u *url.URL) bool {
+	return strings.HasSuffix(strings.ToLower(u.Hostname()), ".atlassian.net")
 }
 
 // checkBase returns a field error unless the token may be sent to base.
@@ -100,6 +105,8 @@ func checkBase(base string) error {
 		return apierr.BadField("/settings/"+BaseURL, "must have no user, query or fragment")
 	case strings.EqualFold(u.Hostname(), "api.atlassian.com"):
 		return apierr.BadField("/settings/"+BaseURL, "must be the site's own address, such as https://acme.atlassian.net; use an API token without scopes")
+	case isCloud(u) && strings.Trim(u.Path, "/") != "" && strings.Trim(u.Path, "/") != "wiki": // the address of a page
+		return apierr.BadField("/settings/"+BaseURL, "must be the address of the site alone: https://%s", u.Host)
 	}
 	return nil
 }

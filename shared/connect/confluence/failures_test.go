@@ -278,6 +278,8 @@ func TestSettings(t *testing.T) {
 		"readers of the source":     {with("access", "source"), token, ""},
 		"nothing, for imports":      {nil, nil, ""},
 		"spaces without an address": {with("baseUrl", nil), token, "/settings/baseUrl"},
+		"the address of a space":    {with("baseUrl", "https://acme.atlassian.net/wiki/spaces/ENG/overview"), token, "/settings/baseUrl"},
+		"a path of a Data Center":   {with("baseUrl", "https://wiki.acme.example/confluence"), token, ""},
 		"http":                      {with("baseUrl", "http://acme.atlassian.net"), token, "/settings/baseUrl"},
 		"a query":                   {with("baseUrl", "https://acme.atlassian.net/?a=b"), token, "/settings/baseUrl"},
 		"a user in the address":     {with("baseUrl", "https://a:b@acme.atlassian.net"), token, "/settings/baseUrl"},

@@ -71,6 +71,7 @@ func TestWikiMarkupBecomesMarkdown(t *testing.T) {
 		"a quote on a line":    {"he said {quote}a{quote} then", "he said \n> a\n\n then"},
 		"marks in braces":      {"{*}bold{*}: {_}so{_}", "**bold**: _so_"},
 		"code in an entry":     {"* run {code:bash}\n# a *b*\n{code}\n* then {noformat}x | y{noformat} z\n# c", "- run \n```bash\n# a *b*\n```\n- then \n```\nx | y\n```\n z\n1. c"},
+		"code in a cell":       {"||A||B||\n|{code:sh}a | b{code}|{noformat}{noformat}|\n|1|2|", "|A|B|\n|---|---|\n|`a \\| b`||\n|1|2|"},
 		"about code":           {"use {code} here\n* a\n\\{quote} b {quote} c", "use {code} here\n- a\n\\{quote} b {quote} c"},
 		"code left open twice": {"{noformat}\na{noformat} b {noformat} c", "```\na\n```\n b {noformat} c"},
 		"a cell of lines":      {"||A||B||\n|1|two\nthree|\n|4|5|\n|6|seven\n\nx|", "|A|B|\n|---|---|\n|1|two<br>three|\n|4|5|\n|6|seven\n\nx|"},
@@ -99,7 +100,8 @@ func TestAHostileTextIsBounded(t *testing.T) {
 		"long":     doc(paragraph(words(strings.Repeat("a", 6<<20)))),
 		"one line": json.RawMessage(`"` + strings.Repeat("[a|", 200_000) + `"`), "braces": json.RawMessage(`"` + strings.Repeat("{{", 200_000) + `"`),
 		"blocks": json.RawMessage(`"` + strings.Repeat("{code}", 700_000) + `"`), "open blocks": json.RawMessage(`"` + strings.Repeat("a{quote:b}{code:c}", 200_000) + `"`),
-		"long rows": json.RawMessage(`"` + strings.Repeat("|a"+strings.Repeat(`\n`+strings.Repeat("a", 1000), 90)+`\n`, 40) + `"`),
+		"rows of code": json.RawMessage(`"|` + strings.Repeat("{code}a", 200_000) + `"`),
+		"long rows":    json.RawMessage(`"` + strings.Repeat("|a"+strings.Repeat(`\n`+strings.Repeat("a", 1000), 90)+`\n`, 40) + `"`),
 	} {
 		if got := text(body, ""); len(got) > maxText {
 			t.Errorf("%s: %d bytes", name, len(got))

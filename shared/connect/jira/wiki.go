@@ -13,14 +13,16 @@ var (
 	wikiHeading = regexp.MustCompile(`^h([1-6])\.\s+(.*)$`)
 	wikiList    = regexp.MustCompile(`^\s*([*#-]+)\s+(.*)$`)
 	wikiBlock   = regexp.MustCompile(`\{(code|noformat|quote|panel)(?::([^}]*))?\}`)
-	wikiLink    = regexp.MustCompile(`\[([^\]|\n]+)\|([^\]|\n]+)(?:\|[^\]\n]*)?\]`)
-	wikiBare    = regexp.MustCompile(`\[((?:https?|mailto):[^\]|\s]+)\]`)
-	wikiUser    = regexp.MustCompile(`\[~([^\]\n]+)\]`)
-	wikiMono    = regexp.MustCompile(`\{\{([^}\n]+)\}\}`)
-	wikiBold    = regexp.MustCompile(`(^|[\s(])\*(\S(?:[^*\n]*\S)?)\*($|[\s.,;:!?)])`)
 	wikiRaised  = regexp.MustCompile(`\^([^\^\s]{1,20})\^`)
-	wikiColor   = regexp.MustCompile(`\{color(?::[^}]*)?\}`)
-	wikiImage   = regexp.MustCompile(`!([^!\s|][^!\n|]*\.[A-Za-z]{3,4})(?:\|[^!\n]*)?!`)
+	// wikiCellCode matches a block of code on one line, as a cell may have it.
+	wikiCellCode = regexp.MustCompile(`\{(?:code|noformat)(?::[^}]*)?\}(.*?)\{(?:code|noformat)\}`)
+	wikiLink     = regexp.MustCompile(`\[([^\]|\n]+)\|([^\]|\n]+)(?:\|[^\]\n]*)?\]`)
+	wikiBare     = regexp.MustCompile(`\[((?:https?|mailto):[^\]|\s]+)\]`)
+	wikiUser     = regexp.MustCompile(`\[~([^\]\n]+)\]`)
+	wikiMono     = regexp.MustCompile(`\{\{([^}\n]+)\}\}`)
+	wikiBold     = regexp.MustCompile(`(^|[\s(])\*(\S(?:[^*\n]*\S)?)\*($|[\s.,;:!?)])`)
+	wikiColor    = regexp.MustCompile(`\{color(?::[^}]*)?\}`)
+	wikiImage    = regexp.MustCompile(`!([^!\s|][^!\n|]*\.[A-Za-z]{3,4})(?:\|[^!\n]*)?!`)
 )
 
 // wikiBraced rewrites the marks that Jira's editor writes where words are next to them.
@@ -52,6 +54,9 @@ type rewriting struct {
 }
 
 func (r *rewriting) line(line string) {
+	if r.end == "" && strings.HasPrefix(line, "|") {
+		line = wikiCellCode.ReplaceAllStringFunc(line, cellCode)
+	}
 	for {
 		if r.end != "" {
 			if line = r.code(line); strings.TrimSpace(line) == "" {
@@ -71,6 +76,15 @@ func (r *rewriting) line(line string) {
 			return
 		}
 	}
+}
+
+// cellCode returns a block of code in a cell as code within its line.
+func cellCode(block string) string {
+	code := strings.TrimSpace(wikiCellCode.FindStringSubmatch(block)[1])
+	if code == "" || strings.Contains(code, "`") {
+		return code
+	}
+	return "`" + strings.ReplaceAll(code, "|", `\|`) + "`"
 }
 
 // nextBlock divides a line outside of code at the first mark that begins or ends a block. Within a line, only one whose end follows begins one:

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"docent/shared/team"
+	"docent/shared/usage"
 )
 
 // withKey is a transport that sends a key.
@@ -89,6 +90,11 @@ func TestTheOfficialClientCallsEveryTool(t *testing.T) {
 	for name, call := range toolCalls {
 		if text, failed := a.use(session, name, call.arguments); failed || !strings.Contains(text, call.holds) {
 			t.Errorf("%s: %t %s", name, failed, text)
+		}
+	}
+	for feature := range a.outcomesOf(acme.pat) {
+		if !slices.Contains(usage.Features, feature) {
+			t.Errorf("a tool is counted as %q, which is not one of usage.Features", feature)
 		}
 	}
 }

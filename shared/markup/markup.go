@@ -6,7 +6,6 @@ package markup
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
@@ -79,7 +78,11 @@ func markBars(n *html.Node, inCell, inCode bool) {
 }
 
 func isCode(n *html.Node) bool {
-	return slices.Contains([]string{"code", "pre", "kbd", "samp", "tt", "var"}, n.Data)
+	switch n.Data {
+	case "code", "pre", "kbd", "samp", "tt", "var":
+		return true
+	}
+	return false
 }
 
 // renderStruck writes text that is struck through with its marks, so that what no longer holds does not read as if it did. Marks hold

@@ -25,9 +25,6 @@ var (
 	wikiImage    = regexp.MustCompile(`!([^!\s|][^!\n|]*\.[A-Za-z]{3,4})(?:\|[^!\n]*)?!`)
 )
 
-// wikiBraced rewrites the marks that Jira's editor writes where words are next to them.
-var wikiBraced = strings.NewReplacer("{*}", "**", "{_}", "_")
-
 // wiki returns wiki markup as Markdown.
 func wiki(markup, base string) string {
 	r := rewriting{base: base, rest: strings.ReplaceAll(markup, "\r\n", "\n"), unclosed: map[string]bool{}}
@@ -247,7 +244,7 @@ func wikiText(line, base string) string {
 	})
 	line = wikiColor.ReplaceAllString(line, "")
 	line = wikiBold.ReplaceAllString(line, "$1**$2**$3")
-	line = wikiBraced.Replace(line)
+	line = strings.ReplaceAll(strings.ReplaceAll(line, "{*}", "**"), "{_}", "_") // Jira's editor writes these where words are next to them
 	line = wikiMono.ReplaceAllString(line, "`$1`")
 	line = wikiLink.ReplaceAllStringFunc(line, func(m string) string {
 		parts := wikiLink.FindStringSubmatch(m)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+
+	"docent/shared/raised"
 )
 
 // page is a page of the file.
@@ -32,6 +34,9 @@ type line struct {
 	running bool // it heads or ends many pages
 	turned  bool // the text of its page runs from right to left
 }
+
+// base returns the height on which the characters of a word stand.
+func (l line) base() float64 { return l.bottom + 0.25*l.size }
 
 type box struct{ left, bottom, right, top float64 }
 
@@ -126,11 +131,16 @@ func (c char) upright() char {
 // words joins characters that follow each other on a line without a gap.
 func words(chars []char) []line {
 	var all []line
-	var text strings.Builder
+	var text, high strings.Builder
 	var current line
+	var onLine char // the last one of the word that does not stand above the line
+	lower := func() {
+		text.WriteString(raised.Text(high.String()))
+		high.Reset()
+	}
 	flush := func() {
-		if text.Len() > 0 {
-			current.text = plain(text.String())
+		if lower(); text.Len() > 0 {
+			current.text = text.String()
 			all = append(all, current)
 			text.Reset()
 		}
@@ -143,31 +153,42 @@ func words(chars []char) []line {
 		// From the line of the character: the boxes of some fonts overlap those of the lines above and below.
 		size := c.size
 		b := box{c.left, c.y - 0.25*size, c.right, c.y + 0.75*size}
-		if text.Len() > 0 {
+		if text.Len()+high.Len() > 0 {
 			gap := c.left - current.right
 			sameLine := b.middle() > current.bottom && b.middle() < current.top
 			if !sameLine || gap > 0.5*max(size, current.size) || c.left < current.left-size && c.right < current.left+size/2 {
 				flush()
 			}
 		}
-		if text.Len() == 0 {
-			current = line{box: b, size: size, bold: c.bold}
+		if text.Len()+high.Len() == 0 {
+			current, onLine = line{box: b, size: size, bold: c.bold}, c
 		} else {
 			current.box = current.join(b)
 			current.size = max(current.size, size)
 		}
-		text.WriteRune(c.r)
+		if above(c.y, size, onLine.y, onLine.size) {
+			high.WriteString(plain(c.r))
+			continue
+		}
+		lower()
+		text.WriteString(plain(c.r))
+		onLine = c
 	}
 	flush()
 	return all
 }
 
-// plain returns a word with letters instead of the signs for letters of a formula, and of ligatures.
-func plain(word string) string {
-	if !strings.ContainsFunc(word, func(r rune) bool { return r >= 0x1d400 && r <= 0x1d7ff || r >= 0xfb00 && r <= 0xfb06 }) {
-		return word
+// above reports whether a text stands above the line of another, as exponents and the marks of notes do. Each has a baseline and a size.
+func above(y, size, line, lineSize float64) bool {
+	return size < 0.9*lineSize && y > line+0.2*lineSize
+}
+
+// plain returns letters instead of the sign for a letter of a formula, or of a ligature.
+func plain(r rune) string {
+	if r >= 0x1d400 && r <= 0x1d7ff || r >= 0xfb00 && r <= 0xfb06 {
+		return norm.NFKC.String(string(r))
 	}
-	return norm.NFKC.String(word)
+	return string(r)
 }
 
 // fragments joins words into lines, cut where a gap is too wide for a space. They are sorted from top to bottom.
@@ -193,7 +214,7 @@ func fragments(words []line) []line {
 			bold, letters = 0, 0
 		}
 		add(current, false)
-		for _, w := range row[1:] {
+		for i, w := range row[1:] {
 			size := max(w.size, current.size)
 			gap := w.left - current.right
 			if gap > 0.75*size {
@@ -202,7 +223,11 @@ func fragments(words []line) []line {
 			} else {
 				current.box, current.size = current.join(w.box), max(current.size, w.size)
 			}
-			add(w, gap <= 0.1*size)
+			glue := gap <= 0.1*size
+			if before := row[i]; glue && above(w.base(), w.size, before.base(), before.size) {
+				w.text = raised.Text(w.text)
+			}
+			add(w, glue)
 		}
 		flush()
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // facts are the parts of a text that can be compared without understanding it.
@@ -113,9 +115,13 @@ func plainNumber(n string) string {
 	return n
 }
 
+// power is a number with another above it, which is also written as 10^6.
+var power = regexp.MustCompile(`\d[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]+`)
+
 // words cuts text at white space, brackets and quotes, and removes punctuation at the
-// ends. Digits become ASCII, dashes become hyphens.
+// ends. Digits become ASCII, dashes become hyphens, and 10⁶ becomes 10^6.
 func words(text string) []string {
+	text = power.ReplaceAllStringFunc(text, func(m string) string { return m[:1] + "^" + norm.NFKC.String(m[1:]) })
 	fields := strings.FieldsFunc(foldSigns(text), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("()[]{}<>\"`|*;!?=…'", r)
 	})

@@ -12,6 +12,7 @@ import (
 	"docent/shared/access"
 	"docent/shared/blob"
 	"docent/shared/search/segment"
+	"docent/shared/search/text"
 )
 
 // Bounds of a Search.
@@ -37,6 +38,7 @@ const (
 // finds nothing, and Result.HasTerms is false.
 func (ix *Index) Search(ctx context.Context, teamID string, q Query) (Result, error) {
 	ctx = withRepairs(ctx)
+	q.Text, q.Instruction = text.Bounded(q.Text, maxQuestionBytes), text.Bounded(q.Instruction, maxQuestionBytes)
 	question := ix.embedQuestion(ctx, q.meaning())
 	records, segments, defaults, err := ix.openFor(ctx, teamID, q)
 	if err != nil {

@@ -260,3 +260,17 @@ func TestQueriesThatChooseReadOnUntilTheyHaveEnough(t *testing.T) {
 		})
 	}
 }
+
+// TestAQuestionOfLongLigaturesIsCut: one character that stands for four words does not make a question of 40,000.
+func TestAQuestionOfLongLigaturesIsCut(t *testing.T) {
+	t.Parallel()
+	x, lib, _ := newIndex(t)
+	publish(t, x, lib, doc("wiki", "lava", "Lava flows downhill.", 1))
+	ligatures := strings.Repeat("\ufdfa ", 4_990)
+	if titles, _ := ask(t, x, search.Query{Text: "lava " + ligatures}); !slices.Equal(titles, []string{"lava"}) {
+		t.Errorf("found %q by the beginning of a question", titles)
+	}
+	if titles, r := ask(t, x, search.Query{Text: ligatures + " lava", Instruction: ligatures}); len(titles) > 0 || !r.HasTerms {
+		t.Errorf("found %q by the end of a question that is longer than any", titles)
+	}
+}

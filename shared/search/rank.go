@@ -18,6 +18,10 @@ import (
 // maxQuestionTerms bounds the distinct terms of a question. Further terms are ignored.
 const maxQuestionTerms = 256
 
+// maxQuestionBytes bounds what the characters of a question become in terms, such as the ligature \uFDFA, which is four words. Without such
+// characters no question of a client is longer.
+const maxQuestionBytes = 40_000
+
 // ranking is a question and the segments of one profile: the question's terms, with
 // statistics over exactly these segments.
 type ranking struct {

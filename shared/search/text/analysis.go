@@ -49,6 +49,24 @@ func (a Analyser) AppendTerms(dst []string, text string) []string {
 	return dst
 }
 
+// Bounded returns text, or its beginning if it becomes longer than most bytes, and than it is, when terms are made of it: one character
+// may stand for eighteen.
+func Bounded(text string, most int) string {
+	if norm.NFKC.IsNormalString(text) {
+		return text
+	}
+	most = max(most, len(text))
+	var characters norm.Iter
+	characters.InitString(norm.NFKC, text)
+	for n := 0; !characters.Done(); {
+		at := characters.Pos()
+		if n += len(characters.Next()); n > most {
+			return text[:at]
+		}
+	}
+	return text
+}
+
 var asciiWord = func() (set [utf8.RuneSelf]bool) {
 	for c := range set {
 		r := rune(c)

@@ -148,3 +148,21 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundedCutsWhatBecomesLonger: only a text whose characters stand for many others is cut.
+func TestBoundedCutsWhatBecomesLonger(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"longer":             {strings.Repeat("\ufdfa", 100), strings.Repeat("\ufdfa", 30)}, // 33 bytes each
+		"after other words":  {strings.Repeat("word ", 200) + strings.Repeat("\ufdfa", 100), strings.Repeat("word ", 200) + strings.Repeat("\ufdfa", 9)},
+		"a few":              {"what does \ufdfa mean?", "what does \ufdfa mean?"},
+		"long, as it is":     {strings.Repeat("\u00e9", 2000), strings.Repeat("\u00e9", 2000)},
+		"composed":           {strings.Repeat("e\u0301", 2000), strings.Repeat("e\u0301", 2000)},
+		"of another script":  {strings.Repeat("\ud55c", 2000), strings.Repeat("\ud55c", 2000)},
+		"no character of it": {strings.Repeat("\xff", 2000), strings.Repeat("\xff", 2000)},
+	} {
+		if got := text.Bounded(c.text, 1000); got != c.want {
+			t.Errorf("%s: %d bytes, want %d", name, len(got), len(c.want))
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 )
@@ -18,6 +19,9 @@ var scimAttacks = []attack{
 	{"scim/sorted", []int{200, 400}, provider(func(c *client) request {
 		return request{method: "GET", path: "/scim/v2/Users?count=200&startIndex=100&sortBy=meta.lastModified&sortOrder=descending"}
 	})},
+	{"scim/sorted by groups", []int{200, 400}, provider(func(c *client) request {
+		return request{method: "GET", path: "/scim/v2/Users?count=10&sortBy=groups&" + url.Values{"filter": {"groups pr"}}.Encode()}
+	})},
 	{"scim/all attributes", []int{200, 400}, provider(func(c *client) request {
 		return request{method: "GET", path: "/scim/v2/Groups?count=200&attributes=" + strings.Repeat("members.value,", 2_000) + "id"}
 	})},
@@ -26,6 +30,15 @@ var scimAttacks = []attack{
 		var operations []any
 		for n := range 1_000 {
 			operations = append(operations, map[string]any{"method": "PATCH", "path": "/Users/" + c.team.Users[n%len(c.team.Users)], "data": patch(c, 1)})
+		}
+		return request{method: "POST", path: "/scim/v2/Bulk", body: post(c, "", map[string]any{"schemas": []string{bulkSchema}, "Operations": operations}).body}
+	})},
+	{"scim/bulk of filters of members", []int{200}, provider(func(c *client) request {
+		var operations []any
+		for n := range 100 {
+			remove := map[string]any{"op": "remove", "path": fmt.Sprintf(`members[display eq "x%d"]`, n)}
+			operations = append(operations, map[string]any{"method": "PATCH", "path": "/Groups/" + c.team.Group,
+				"data": map[string]any{"schemas": []string{patchSchema}, "Operations": []any{remove}}})
 		}
 		return request{method: "POST", path: "/scim/v2/Bulk", body: post(c, "", map[string]any{"schemas": []string{bulkSchema}, "Operations": operations}).body}
 	})},

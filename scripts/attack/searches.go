@@ -17,6 +17,13 @@ var searchAttacks = []attack{
 	{"search/longest, no space", []int{200}, sends(func(c *client) request {
 		return post(c, "/context/search", map[string]any{"query": strings.Repeat("\u4e2d", 9_999), "limit": 50})
 	})},
+	{"search/longest, ligatures of four words", []int{200}, sends(func(c *client) request {
+		return post(c, "/context/search", map[string]any{"query": strings.Repeat("\ufdfa", 9_999), "instruction": strings.Repeat("\ufdfa", 9_999), "limit": 50})
+	})},
+	{"search/chat, long history", []int{200}, sends(func(c *client) request {
+		said := map[string]string{"role": "assistant", "content": words(8 << 20)}
+		return post(c, "/chat/completions", map[string]any{"model": "docent", "messages": []any{said, map[string]string{"role": "user", "content": "And what fails?"}}})
+	})},
 	{"search/common words", []int{200}, sends(func(c *client) request {
 		return post(c, "/context/search", map[string]any{"query": "it fails now and then, and compresses well", "limit": 50})
 	})},

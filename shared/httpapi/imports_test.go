@@ -23,7 +23,7 @@ func TestImports(t *testing.T) {
 	}
 	good := `{"uri":"https://x.test/1","title":"One","body":"","sourceType":"issue","unknown":[1]}`
 	for line, detail := range map[string]string{
-		"[]": "is not a JSON object", "null": "is not a JSON object", `{"uri":`: "is not a JSON object", "\xff": "is not UTF-8", `{}`: "uri is missing",
+		"[]": "is not a JSON object", "null": "is not a JSON object", `{"uri":`: "is not well-formed JSON: it ends too early", `{"body":"C:\docs"}`: `is not well-formed JSON at column 13: in a string, a backslash is escaped, as in \\`, "\xff": "is not UTF-8", `{}`: "uri is missing",
 		`{"uri":"https://x.test/2","title":"t","sourceType":"issue"}`:                                                                  "body is missing",
 		`{"uri":"https://x.test/2","title":"","body":"b","sourceType":"issue"}`:                                                        "title must have 1 to 1024 characters",
 		`{"uri":"https://x.test/2","title":"` + strings.Repeat("ä", 1025) + `","body":"b","sourceType":"issue"}`:                       "title must have 1 to 1024 characters",

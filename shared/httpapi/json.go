@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -32,31 +31,12 @@ const memberFault = "fault in "
 // notJSON is the start of the error for a text that is not JSON, before what is wrong.
 const notJSON = "not JSON: "
 
-// notJSONAt returns err, from decoding data, with the place if data is not JSON. It says nothing of data itself.
+// notJSONAt returns err, from decoding data, with what is wrong and where if data is not JSON.
 func notJSONAt(data []byte, err error) error {
-	var syntax *json.SyntaxError
-	if !errors.As(err, &syntax) {
-		return err
+	if fault := jsoninput.Malformed(data, err); fault != "" {
+		return errors.New(notJSON + fault)
 	}
-	if strings.HasPrefix(err.Error(), "unexpected end") {
-		return errors.New(notJSON + "is not well-formed JSON: it ends too early")
-	}
-	if bytes.HasPrefix(data, byteOrderMark) {
-		return errors.New(notJSON + "is not well-formed JSON: it begins with a byte order mark, which JSON must not have")
-	}
-	before := data[:max(syntax.Offset, 1)-1]
-	line := 1 + bytes.Count(before, []byte{'\n'})
-	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-	hint := ""
-	switch at := data[len(before)]; {
-	case strings.HasSuffix(err.Error(), "in string literal"):
-		hint = ": in a string, line breaks and other control characters are escaped, as in \\n"
-	case strings.HasSuffix(err.Error(), "in string escape code"):
-		hint = ": in a string, a backslash is escaped, as in \\\\"
-	case at == '\'':
-		hint = ": strings are in double quotes"
-	}
-	return fmt.Errorf("%sis not well-formed JSON at line %d, column %d%s", notJSON, line, column, hint)
+	return err
 }
 
 // faultIn returns err, from decoding the member of that name, in the form that fieldOf reads: huma keeps only the

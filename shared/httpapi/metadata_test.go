@@ -135,7 +135,7 @@ func TestMetadataOfItems(t *testing.T) {
 	if result.Accepted != 2 || len(result.Errors) != 4 {
 		t.Fatalf("%+v", result)
 	}
-	for i, want := range []string{"metadata/team must be", "metadata must be an object", "metadata must not have a member named", "is not a JSON object"} {
+	for i, want := range []string{"metadata/team must be", "metadata must be an object", "metadata must not have a member named", "is not well-formed JSON"} {
 		if e := result.Errors[i]; e.Line != i+3 || !strings.HasPrefix(e.Detail, want) {
 			t.Errorf("line %d: %s, want %q", e.Line, e.Detail, want)
 		}

@@ -207,7 +207,7 @@ func parseItem(raw []byte) (Item, error) {
 		return Item{}, err
 	}
 	if !json.Valid(raw) {
-		return Item{}, errNoObject
+		return Item{}, errors.New(jsoninput.Malformed(raw, json.Unmarshal(raw, new(any))))
 	}
 	if jsoninput.HasRepeatedName(raw) {
 		return Item{}, errors.New(jsoninput.RepeatedName)

@@ -21,7 +21,7 @@ func TestEveryFieldIsShown(t *testing.T) {
 	fieldtest.Shows(t, dataSourceOf, func(d *source.DataSource) {
 		d.Paused = false // it hides the state
 		d.DefaultAccess = &access.Rule{Users: []access.Entry{{Name: "ada"}}, Groups: []access.Entry{{Name: "Engineering"}}}
-	}, "Paused")
+	}, "Paused", "ChangedAt") // members get it as updatedAt: TestWhoSeesHowASourceIsSynced
 	fieldtest.Shows(t, keyOf, func(*team.APIKey) {}, "TeamID")
 	complete := func(a *answer.Answer) { a.State = answer.Complete }
 	fieldtest.Shows(t, answerOf, complete, "Model", "AskedAt", "TeamID", "UserID", "Sources", "Documents", "Texts", "Restricted", "Context")

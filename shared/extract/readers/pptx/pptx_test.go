@@ -69,6 +69,9 @@ func TestRead(t *testing.T) {
 			shape("none", `<a:p><a:r><a:t>10</a:t></a:r><a:r><a:rPr baseline="30000"/><a:t>6</a:t></a:r><a:r><a:rPr baseline="0"/><a:t> H</a:t></a:r><a:r><a:rPr baseline="-25000"/><a:t>2</a:t></a:r>`+
 				`<mc:AlternateContent><mc:Choice Requires="a14"><a14:m><m:oMath><m:sSup><m:e><m:r><m:t>r</m:t></m:r></m:e><m:sup><m:r><m:t>3</m:t></m:r></m:sup></m:sSup></m:oMath></a14:m></mc:Choice></mc:AlternateContent></a:p>`),
 			"10⁶ H2r³\n"},
+		{"what is struck through, in runs that follow each other",
+			shape("none", `<a:p><a:r><a:t>Price </a:t></a:r><a:r><a:rPr strike="sngStrike"/><a:t>5</a:t></a:r><a:r><a:rPr b="1" strike="dblStrike"/><a:t>0 </a:t></a:r><a:r><a:rPr strike="noStrike"/><a:t>40</a:t></a:r></a:p>`),
+			"Price ~~50~~ 40\n"},
 		{"shapes in groups", "<p:grpSp><p:grpSp>" + shape("none", p(">", "deep")) + "</p:grpSp></p:grpSp>", "deep\n"},
 		{"a table with cells over rows",
 			"<p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr>" + tc("", "a") + tc("", "b") + "</a:tr><a:tr>" + tc("", "c") + tc("", "d") +

@@ -118,7 +118,7 @@ func (s *slide) hold(n int) error {
 }
 
 // fits returns an error if text is longer than what the file may still have.
-func (s *slide) fits(text *strings.Builder) error {
+func (s *slide) fits(text *markdown.Runs) error {
 	if text.Len() > s.out.Budget.Left {
 		return s.out.Budget.Spend(text.Len())
 	}
@@ -127,7 +127,7 @@ func (s *slide) fits(text *strings.Builder) error {
 
 func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 	var p paragraph
-	var text strings.Builder
+	var text markdown.Runs
 	var visit func(e xml.StartElement) error
 	visit = func(e xml.StartElement) error {
 		switch e.Name.Local {
@@ -152,7 +152,7 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 		case "r":
 			return s.run(d, &text)
 		case "br":
-			text.WriteByte('\n')
+			text.Add("\n", false)
 			return s.fits(&text)
 		case "fld":
 			if kind := ooxml.Attr(e, "type"); kind == "slidenum" || strings.HasPrefix(kind, "datetime") {
@@ -161,7 +161,7 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 			return s.run(d, &text)
 		case "oMath", "oMathPara":
 			t, err := formula.Text(d, s.hold)
-			text.WriteString(t)
+			text.Add(t, false)
 			return cmp.Or(err, s.fits(&text))
 		case "Fallback", "endParaRPr", "rPr":
 		default:
@@ -174,13 +174,15 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 	return p, err
 }
 
-func (s *slide) run(d *ooxml.Decoder, text *strings.Builder) error {
-	address, font, symbolFont, above := "", "", "", false
+func (s *slide) run(d *ooxml.Decoder, text *markdown.Runs) error {
+	address, font, symbolFont, above, struck := "", "", "", false, false
 	return d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "rPr":
 			height, _ := strconv.Atoi(strings.TrimSuffix(ooxml.Attr(e, "baseline"), "%"))
 			above = height > 0
+			strike := ooxml.Attr(e, "strike")
+			struck = strike == "sngStrike" || strike == "dblStrike"
 			return d.Each(func(e xml.StartElement) error {
 				switch e.Name.Local {
 				case "latin":
@@ -200,7 +202,7 @@ func (s *slide) run(d *ooxml.Decoder, text *strings.Builder) error {
 			if above {
 				t = raised.Text(t)
 			}
-			text.WriteString(markdown.Link(t, address))
+			text.Add(markdown.Link(t, address), struck)
 			return cmp.Or(err, s.fits(text))
 		}
 		return nil

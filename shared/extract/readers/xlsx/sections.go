@@ -13,6 +13,7 @@ type cellFormat struct {
 	numbers []section
 	text    *textFormat // nil: a text is shown as it is
 	font    string      // if it is one of symbols
+	struck  bool        // the values are struck through
 }
 
 // section is a section of a code for numbers.

@@ -208,29 +208,38 @@ func (g *grid) value(d *ooxml.Decoder, c xml.StartElement) (text string, isNumbe
 	if s, err := strconv.Atoi(ooxml.Attr(c, "s")); err == nil && s >= 0 && s < len(g.formats) {
 		f = g.formats[s]
 	}
-	switch ooxml.Attr(c, "t") {
+	text, isNumber = g.shown(f, ooxml.Attr(c, "t"), value, inline)
+	if f.struck {
+		text = markdown.Struck(text)
+	}
+	return text, isNumber, nil
+}
+
+// shown returns what a cell with format f shows. kind is its attribute t; inline is its text if that is not among the shared strings.
+func (g *grid) shown(f cellFormat, kind, value, inline string) (text string, isNumber bool) {
+	switch kind {
 	case "s":
 		if n, err := strconv.Atoi(strings.TrimSpace(value)); err == nil && n >= 0 && n < len(g.strings) {
-			return f.string(g.strings[n]), false, nil
+			return f.string(g.strings[n]), false
 		}
-		return "", false, nil
+		return "", false
 	case "inlineStr":
-		return f.string(inline), false, nil
+		return f.string(inline), false
 	case "b":
 		if value == "1" {
-			return "TRUE", false, nil
+			return "TRUE", false
 		}
-		return "FALSE", false, nil
+		return "FALSE", false
 	case "str":
-		return f.string(unescaped(value)), false, nil
+		return f.string(unescaped(value)), false
 	case "e", "d":
-		return value, false, nil
+		return value, false
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 	if err != nil {
-		return value, false, nil //nolint:nilerr // a cell that is not a number shows its text
+		return value, false // a cell that is not a number shows its text
 	}
-	return f.number(n, g.is1904), true, nil
+	return f.number(n, g.is1904), true
 }
 
 // repeatMerged writes the value of merged cells into each row that they span and that has other cells. It goes through

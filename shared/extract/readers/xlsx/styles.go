@@ -35,7 +35,7 @@ func (b *workbook) readStyles(name string) error {
 	defer d.Close()
 	codes := map[int]string{}
 	parsed := map[string]cellFormat{}
-	var fonts []string
+	var fonts []font
 	return d.Each(func(xml.StartElement) error {
 		return d.Each(func(e xml.StartElement) error {
 			switch e.Name.Local {
@@ -50,7 +50,7 @@ func (b *workbook) readStyles(name string) error {
 			case "fonts":
 				return d.Each(func(xml.StartElement) error {
 					f, err := readFont(d)
-					if fonts = append(fonts, f.symbols); len(fonts) > maxStyles {
+					if fonts = append(fonts, f); len(fonts) > maxStyles {
 						return extract.Errorf("The workbook has more than %d fonts.", maxStyles)
 					}
 					return err
@@ -68,7 +68,8 @@ func (b *workbook) readStyles(name string) error {
 						parsed[code] = f
 					}
 					if n, err := strconv.Atoi(ooxml.Attr(e, "fontId")); err == nil && n >= 0 && n < len(fonts) {
-						f.font = fonts[n]
+						f.font = fonts[n].symbols
+						f.struck = fonts[n].struck
 					}
 					if b.formats = append(b.formats, f); len(b.formats) > maxStyles {
 						return extract.Errorf("The workbook has more than %d styles.", maxStyles)
@@ -85,6 +86,7 @@ func (b *workbook) readStyles(name string) error {
 type font struct {
 	symbols string // its name if it is one of symbols
 	above   bool   // it stands above the line
+	struck  bool   // it is struck through
 }
 
 // readFont returns the font that is the current element.
@@ -99,6 +101,8 @@ func readFont(d *ooxml.Decoder) (font, error) {
 			}
 		case "vertAlign":
 			f.above = v == "superscript"
+		case "strike":
+			f.struck = ooxml.On(v)
 		}
 		return nil
 	})

@@ -188,7 +188,7 @@ func tooMuchText() error {
 
 // richText returns the text in the current element, without how it is pronounced.
 func richText(d *ooxml.Decoder) (string, error) {
-	var text strings.Builder
+	var text markdown.Runs
 	var look font
 	var visit func(e xml.StartElement) error
 	visit = func(e xml.StartElement) error {
@@ -199,7 +199,7 @@ func richText(d *ooxml.Decoder) (string, error) {
 			if look.above {
 				t = raised.Text(t)
 			}
-			if text.WriteString(t); text.Len() > maxStringBytes {
+			if text.Add(t, look.struck); text.Len() > maxStringBytes {
 				return tooMuchText()
 			}
 			return err

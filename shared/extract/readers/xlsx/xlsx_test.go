@@ -19,9 +19,9 @@ const (
 var (
 	styles = `<numFmts><numFmt numFmtId="164" formatCode="#,##0.00\ [$€-407]"/><numFmt numFmtId="165" formatCode="dd/mm/yyyy\ hh:mm"/>` +
 		`<numFmt numFmtId="166" formatCode="&quot;d&quot;0"/><numFmt numFmtId="167" formatCode="0.0,,&quot; M&quot;"/><numFmt numFmtId="168" formatCode="000"/><numFmt numFmtId="169" formatCode="` + longCode + `"/></numFmts>` +
-		`<fonts><font><name val="Arial"/></font><font><sz val="11"/><name val="Wingdings"/></font></fonts><cellXfs>` +
+		`<fonts><font><name val="Arial"/></font><font><sz val="11"/><name val="Wingdings"/></font><font><strike/></font></fonts><cellXfs>` +
 		`<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="10"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="20"/>` +
-		`<xf numFmtId="46"/><xf numFmtId="166"/><xf numFmtId="44"/><xf numFmtId="167"/><xf numFmtId="168"/><xf numFmtId="169"/><xf numFmtId="0" fontId="1"/></cellXfs>`
+		`<xf numFmtId="46"/><xf numFmtId="166"/><xf numFmtId="44"/><xf numFmtId="167"/><xf numFmtId="168"/><xf numFmtId="169"/><xf numFmtId="0" fontId="1"/><xf numFmtId="8" fontId="2"/></cellXfs>`
 )
 
 var longCode = strings.Repeat("0&quot;x&quot;", 300)
@@ -79,6 +79,10 @@ func TestRead(t *testing.T) {
 				row("2", s("A2", "Über")+`<c r="B2" s="12" t="inlineStr"><is><r><t>only </t></r><r><rPr><rFont val="Wingdings"/></rPr><t>à</t></r><r><t>à b</t></r></is></c>`+
 					n("C2", "12", "5")), "",
 			"| Free | ✓ | ✗ |\n| --- | --- | --- |\n| Über | only →à b | 5 |\n"},
+		{"what is struck through: a number, a text, a part of one, and a value that is not",
+			row("1", n("A1", "13", "50")+`<c r="B1" s="13" t="inlineStr"><is><t>old</t></is></c>`) +
+				row("2", `<c r="A2" t="inlineStr"><is><r><rPr><strike/></rPr><t>5</t></r><r><rPr><b/><strike val="1"/></rPr><t>0 </t></r><r><rPr><strike val="0"/></rPr><t>40</t></r></is></c>`+n("B2", "8", "40")), "",
+			"| ~~$50.00~~ | ~~old~~ |\n| --- | --- |\n| ~~50~~ 40 | $40.00 |\n"},
 		{"a title above a table, and a second table below it",
 			row("1", s("B1", "Costs of 2024")) + row("3", s("B3", "a")+s("C3", "b")) + row("4", n("B4", "0", "1")+n("C4", "0", "2")) +
 				row("6", n("B6", "0", "3")+n("C6", "0", "4")) + row("8", s("F8", "c")+s("G8", "d")) + row("9", s("F9", "e")+s("G9", "f")), "",

@@ -106,7 +106,7 @@ func withFiles(t *testing.T) *browser.Tab {
 	b, _ := signedInAt(t, serveWith(t, app.Parts{SignOn: identity.Providers(), Extract: func(_ context.Context, mediaType string, file io.ReaderAt, size int64) (extract.Document, error) {
 		first := make([]byte, 40)
 		_, err := file.ReadAt(first, 0)
-		return extract.Document{Pages: []extract.Page{{Number: 1, Markdown: fmt.Sprintf("%s of %d bytes: %s", extract.ExtensionOf(mediaType), size, strings.TrimRight(string(first), "x"))}}}, err
+		return extract.Document{Pages: []extract.Page{{Number: 1, Markdown: fmt.Sprintf("%s of %d bytes: %s", extract.ExtensionsOf(mediaType)[0], size, strings.TrimRight(string(first), "x"))}}}, err
 	}}))
 	newCollection(b, "files", "Files.")
 	return b

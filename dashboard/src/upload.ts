@@ -10,12 +10,26 @@ export interface Upload {
 const extensions = /\.(md|markdown|mdx|txt|text|html?|xhtml)$/i;
 const most = 10_000_000; // bytes of a request
 const office = "application/vnd.openxmlformats-officedocument.";
+const word = office + "wordprocessingml.document";
+const excel = office + "spreadsheetml.sheet";
+const powerpoint = office + "presentationml.presentation";
 /** The files whose text the server reads, by extension. */
 const types: Record<string, string> = {
 	pdf: "application/pdf",
-	docx: office + "wordprocessingml.document",
-	xlsx: office + "spreadsheetml.sheet",
-	pptx: office + "presentationml.presentation",
+	docx: word,
+	docm: word,
+	dotx: word,
+	dotm: word,
+	xlsx: excel,
+	xlsm: excel,
+	xltx: excel,
+	xltm: excel,
+	pptx: powerpoint,
+	pptm: powerpoint,
+	ppsx: powerpoint,
+	ppsm: powerpoint,
+	potx: powerpoint,
+	potm: powerpoint,
 	rst: "text/x-rst",
 };
 const mostInline = 4_000_000; // bytes of such a file in a request; a larger one is sent to an address of its own
@@ -23,7 +37,7 @@ const mostUploaded = 100 * 2 ** 20;
 const mostRST = 4 * 2 ** 20; // the server reads no larger one
 
 /** The extensions that can be put, for an input. */
-export const accepted = ".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml,.pdf,.docx,.xlsx,.pptx,.rst";
+export const accepted = ".md,.markdown,.mdx,.txt,.text,.html,.htm,.xhtml,.pdf,.docx,.docm,.dotx,.dotm,.xlsx,.xlsm,.xltx,.xltm,.pptx,.pptm,.ppsx,.ppsm,.potx,.potm,.rst";
 
 /** Returns the media type of a file whose text the server reads, or nothing. */
 function typeOf(path: string): string | undefined {

@@ -28,7 +28,15 @@ const (
 	MaxRST = 4 << 20  // converting a hostile one takes some fifty times its size in memory
 )
 
-var extensions = map[string]string{".pdf": PDF, ".docx": DOCX, ".xlsx": XLSX, ".pptx": PPTX, ".rst": RST}
+// extensions of the names of files, by media type, the usual one first. Office files with macros, templates and shows differ from the others
+// in what an Office program does with them, not in their text.
+var extensions = map[string][]string{
+	PDF:  {".pdf"},
+	DOCX: {".docx", ".docm", ".dotx", ".dotm"},
+	XLSX: {".xlsx", ".xlsm", ".xltx", ".xltm"},
+	PPTX: {".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm"},
+	RST:  {".rst"},
+}
 
 // MediaTypes returns the types that can be read.
 func MediaTypes() []string { return []string{PDF, DOCX, XLSX, PPTX, RST} }
@@ -71,19 +79,17 @@ func Supported(mediaType string) bool { return slices.Contains(MediaTypes(), med
 
 // MediaTypeOf returns the media type of a file by the extension of its name, and false if it cannot be read.
 func MediaTypeOf(fileName string) (string, bool) {
-	t, ok := extensions[strings.ToLower(path.Ext(fileName))]
-	return t, ok
-}
-
-// ExtensionOf returns the extension of files of a media type, such as ".pdf"; empty if it cannot be read.
-func ExtensionOf(mediaType string) string {
-	for extension, t := range extensions {
-		if t == mediaType {
-			return extension
+	extension := strings.ToLower(path.Ext(fileName))
+	for mediaType, all := range extensions {
+		if slices.Contains(all, extension) {
+			return mediaType, true
 		}
 	}
-	return ""
+	return "", false
 }
+
+// ExtensionsOf returns the extensions of files of a media type, such as ".docx", the usual one first; none if it cannot be read.
+func ExtensionsOf(mediaType string) []string { return slices.Clone(extensions[mediaType]) }
 
 // Document is the text of a file.
 type Document struct {

@@ -113,15 +113,19 @@ const maxFileName = 100
 // fileName returns the name under which a browser saves the original of e: that in its URI, or its title, of letters,
 // digits and a few signs.
 func fileName(e document.Entry) string {
-	extension := extract.ExtensionOf(e.MediaType)
-	name := ""
+	name, extension := "", ""
 	if u, err := url.Parse(e.URI); err == nil {
 		name = path.Base(u.Path)
+		extension = strings.ToLower(path.Ext(name))
 	}
-	if !strings.HasSuffix(strings.ToLower(name), extension) {
-		name = e.Title
-	} else {
+	all := extract.ExtensionsOf(e.MediaType)
+	switch {
+	case slices.Contains(all, extension):
 		name = name[:len(name)-len(extension)]
+	case len(all) > 0:
+		name, extension = e.Title, all[0]
+	default: // of a later version
+		name, extension = e.Title, ""
 	}
 	safe := []rune(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || slices.Contains([]rune("-_() "), r) {

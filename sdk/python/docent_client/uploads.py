@@ -33,8 +33,19 @@ RST = "text/x-rst"
 MEDIA_TYPES = {
     ".pdf": PDF,
     ".docx": _OFFICE + "wordprocessingml.document",
+    ".docm": _OFFICE + "wordprocessingml.document",
+    ".dotx": _OFFICE + "wordprocessingml.document",
+    ".dotm": _OFFICE + "wordprocessingml.document",
     ".xlsx": _OFFICE + "spreadsheetml.sheet",
+    ".xlsm": _OFFICE + "spreadsheetml.sheet",
+    ".xltx": _OFFICE + "spreadsheetml.sheet",
+    ".xltm": _OFFICE + "spreadsheetml.sheet",
     ".pptx": _OFFICE + "presentationml.presentation",
+    ".pptm": _OFFICE + "presentationml.presentation",
+    ".ppsx": _OFFICE + "presentationml.presentation",
+    ".ppsm": _OFFICE + "presentationml.presentation",
+    ".potx": _OFFICE + "presentationml.presentation",
+    ".potm": _OFFICE + "presentationml.presentation",
     ".rst": RST,
 }
 """The media types of the files whose text the server reads, by the extensions of their names."""

@@ -15,8 +15,19 @@ const office = "application/vnd.openxmlformats-officedocument.";
 export const mediaTypes: Readonly<Record<string, MediaType>> = {
   ".pdf": "application/pdf",
   ".docx": `${office}wordprocessingml.document`,
+  ".docm": `${office}wordprocessingml.document`,
+  ".dotx": `${office}wordprocessingml.document`,
+  ".dotm": `${office}wordprocessingml.document`,
   ".xlsx": `${office}spreadsheetml.sheet`,
+  ".xlsm": `${office}spreadsheetml.sheet`,
+  ".xltx": `${office}spreadsheetml.sheet`,
+  ".xltm": `${office}spreadsheetml.sheet`,
   ".pptx": `${office}presentationml.presentation`,
+  ".pptm": `${office}presentationml.presentation`,
+  ".ppsx": `${office}presentationml.presentation`,
+  ".ppsm": `${office}presentationml.presentation`,
+  ".potx": `${office}presentationml.presentation`,
+  ".potm": `${office}presentationml.presentation`,
   ".rst": "text/x-rst",
 };
 

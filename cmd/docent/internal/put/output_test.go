@@ -49,6 +49,8 @@ func TestSummaryForReaders(t *testing.T) {
 		sum  put.Summary
 		want string
 	}{
+		{"skipped files", put.Summary{Skipped: 7, SkippedTypes: map[string]int{"": 1, ".doc": 2, ".png": 3, ".a\n": 1}},
+			"0 put, 0 unchanged, 7 skipped, 0 failed in 0.0 s\nskipped: 3 .png, 2 .doc, 1 without an extension, 1 .a\\n\n"},
 		{"all well", put.Summary{Put: 2, Unchanged: 1, Seconds: 0.4}, "2 put, 1 unchanged, 0 skipped, 0 failed in 0.4 s\n"},
 		{
 			"failures", put.Summary{Failed: 1, Deleted: 3, Failures: []put.Failure{{Path: "a\x1b[2J.md", Reason: "it is not valid UTF-8"}}},

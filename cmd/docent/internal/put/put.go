@@ -105,7 +105,7 @@ func (r *run) all(ctx context.Context) error {
 	if err := r.find(ctx); err != nil {
 		return err
 	}
-	r.sum.Skipped = tree.Skipped
+	r.sum.Skipped, r.sum.SkippedTypes = tree.Skipped, tree.Types
 	for _, f := range tree.Failures {
 		r.sum.fail(f.Path, f.Err)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -14,16 +15,17 @@ import (
 
 // Summary is the result of a run.
 type Summary struct {
-	CollectionID string    `json:"collectionId"` // empty when a dry run would create it
-	Put          int       `json:"put"`
-	Unchanged    int       `json:"unchanged"`
-	Skipped      int       `json:"skipped"` // files of other kinds
-	Deleted      int       `json:"deleted"`
-	Failed       int       `json:"failed"`
-	Failures     []Failure `json:"failures"`
-	Seconds      float64   `json:"seconds"`
-	DryRun       bool      `json:"dryRun,omitempty"`
-	Planned      []Planned `json:"planned,omitempty"` // of a dry run
+	CollectionID string         `json:"collectionId"` // empty when a dry run would create it
+	Put          int            `json:"put"`
+	Unchanged    int            `json:"unchanged"`
+	Skipped      int            `json:"skipped"`                // files of other kinds
+	SkippedTypes map[string]int `json:"skippedTypes,omitempty"` // how many of them, by the extension, which may be empty
+	Deleted      int            `json:"deleted"`
+	Failed       int            `json:"failed"`
+	Failures     []Failure      `json:"failures"`
+	Seconds      float64        `json:"seconds"`
+	DryRun       bool           `json:"dryRun,omitempty"`
+	Planned      []Planned      `json:"planned,omitempty"` // of a dry run
 }
 
 // Failure is a file, or the URI of a document, and the reason why it failed.
@@ -86,10 +88,33 @@ func (s Summary) Print(w io.Writer) error {
 	if err := out("%s in %.1f s\n", line, s.Seconds); err != nil {
 		return err
 	}
+	if len(s.SkippedTypes) > 0 {
+		if err := out("skipped: %s\n", oneLine.Replace(s.skipped())); err != nil {
+			return err
+		}
+	}
 	for _, f := range s.Failures {
 		if err := out("failed: %s: %s\n", oneLine.Replace(f.Path), f.Reason); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// maxTypes bounds how many kinds of skipped files are named.
+const maxTypes = 10
+
+// skipped names the kinds of files that were skipped, the most frequent first.
+func (s Summary) skipped() string {
+	extensions := slices.SortedFunc(maps.Keys(s.SkippedTypes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.SkippedTypes[b], s.SkippedTypes[a]), cmp.Compare(a, b))
+	})
+	var kinds []string
+	for _, extension := range extensions[:min(len(extensions), maxTypes)] {
+		kinds = append(kinds, fmt.Sprintf("%d %s", s.SkippedTypes[extension], cmp.Or(extension, "without an extension")))
+	}
+	if len(extensions) > maxTypes {
+		kinds = append(kinds, "and other types")
+	}
+	return strings.Join(kinds, ", ")
 }

@@ -32,8 +32,9 @@ type Failure struct {
 
 // Tree is the result of Find.
 type Tree struct {
-	Files    []File // in order of the paths, then by name; no URI twice
-	Skipped  int    // files of other kinds, and links that lead nowhere
+	Files    []File         // in order of the paths, then by name; no URI twice
+	Skipped  int            // files of other kinds, and links that lead nowhere
+	Types    map[string]int // how many of them, by the extension in small letters, which may be empty
 	Failures []Failure
 	roots    []root
 }
@@ -148,9 +149,17 @@ func (f *finder) folder(at place) {
 		case e.Type().IsRegular() && page.Known(name):
 			f.file(child)
 		default:
-			f.tree.Skipped++
+			f.skip(name)
 		}
 	}
+}
+
+func (f *finder) skip(name string) {
+	if f.tree.Types == nil {
+		f.tree.Types = map[string]int{}
+	}
+	f.tree.Skipped++
+	f.tree.Types[strings.ToLower(filepath.Ext(name))]++
 }
 
 // follow walks the target of a symbolic link. It ignores broken links and links to the link itself or to a folder
@@ -158,12 +167,12 @@ func (f *finder) folder(at place) {
 func (f *finder) follow(link place) {
 	real, err := filepath.EvalSymlinks(link.real)
 	if err != nil {
-		f.tree.Skipped++
+		f.skip(link.rel)
 		return
 	}
 	info, err := os.Stat(real)
 	if err != nil {
-		f.tree.Skipped++
+		f.skip(link.rel)
 		return
 	}
 	at := place{root: link.root, rel: link.rel, real: real}
@@ -176,7 +185,7 @@ func (f *finder) follow(link place) {
 	case info.Mode().IsRegular() && page.Known(link.rel):
 		f.file(at)
 	default:
-		f.tree.Skipped++
+		f.skip(link.rel)
 	}
 }
 

@@ -49,6 +49,7 @@ func TestFind(t *testing.T) {
 		base    string
 		uris    []string // "~" is the folder's file URI
 		skipped int
+		types   map[string]int
 		failed  []string // the reasons
 	}{
 		{
@@ -56,7 +57,7 @@ func TestFind(t *testing.T) {
 			tree: []string{"docs/b.md", "docs/a.txt", "docs/C.HTML", "docs/x.png", "docs/Makefile", "docs/.hidden.md",
 				"docs/.git/a.md", "docs/node_modules/a/readme.md", "docs/sub/deep/d.rst", "docs/sub/e.mdx"},
 			uris:    []string{"~/docs/C.HTML", "~/docs/a.txt", "~/docs/b.md", "~/docs/sub/deep/d.rst", "~/docs/sub/e.mdx"},
-			skipped: 2,
+			skipped: 2, types: map[string]int{".png": 1, "": 1},
 		},
 		{
 			name: "names are escaped", tree: []string{"docs/50% of #1?.md", "docs/ä b.md"},
@@ -131,6 +132,9 @@ func TestFind(t *testing.T) {
 			}
 			if diff := cmp.Diff(tc.failed, failed); diff != "" {
 				t.Errorf("failures: %s", diff)
+			}
+			if diff := cmp.Diff(tc.types, tree.Types); tc.types != nil && diff != "" {
+				t.Errorf("types: %s", diff)
 			}
 			if tree.Skipped != tc.skipped {
 				t.Errorf("%d skipped, want %d", tree.Skipped, tc.skipped)

@@ -20,8 +20,9 @@ import (
 const (
 	MaxQueryLimit = 200
 	MaxMany       = 50      // projects or labels of a request
-	maxRead       = 100_000 // items read for that, with those that the caller may not read
-	maxScanned    = 5000    // items checked by a query without text, newest first
+	maxScanned    = 5000    // items of a source checked by a query without text, newest first
+	maxScannedAll = 50_000  // the same, of all sources
+	maxReadAll    = 100_000 // items of all sources read for that, with those that the caller may not read
 	maxContent    = 4000    // characters of the content of a record
 )
 
@@ -48,7 +49,8 @@ type RecordResults struct {
 
 // Query returns the issues or pull requests that fit a question, which may contain
 // filters. If text is left to rank by, it checks the best 200 passages, comments
-// included, or up to 5,000 for a filter on facts; otherwise the 5,000 newest items.
+// included, or up to 5,000 for a filter on facts; otherwise the 5,000 newest items of each
+// source, and fewer of each if more than ten sources have as many.
 func (s *Service) Query(ctx context.Context, teamID string, c Caller, space search.Space, q RecordQuery) (RecordResults, error) {
 	understood, text := Interpret(q.Text, space, s.Now())
 	f := q.Filter.over(understood)
@@ -117,47 +119,54 @@ func (s *Service) scan(ctx context.Context, teamID string, c Caller, space searc
 	if err != nil {
 		return nil, err
 	}
-	order := cmp.Or(f.Sort, ByCreated)
-	if order == ByRelevance {
-		order = ByCreated
+	connected := slices.DeleteFunc(readable(c, shelves), func(id string) bool {
+		return shelves[id].Provider == source.Custom // documents are neither issues nor pull requests
+	})
+	found := newest{limit: limit, order: cmp.Or(f.Sort, ByCreated)}
+	if found.order == ByRelevance {
+		found.order = ByCreated
 	}
-	var all []document.Entry
-	for _, id := range readable(c, shelves) {
-		if shelves[id].Provider == source.Custom {
-			continue // documents are neither issues nor pull requests
-		}
+	toScan, toRead := maxScannedAll, maxReadAll
+	for i, id := range connected {
+		left := len(connected) - i // sources that share what is left
 		kept, scanned, read := 0, 0, 0
 		for e, err := range s.Documents.Items(ctx, teamID, id, space, false) {
 			if err != nil {
 				return nil, err
 			}
-			if read++; read > maxRead {
+			if read == toRead/left {
 				break
 			}
+			read++
 			if !c.mayRead(e, shelves) {
 				continue // and does not count: nobody learns how much others may read
 			}
-			scanned++
-			if scanned > maxScanned || order == ByCreated && kept == limit || e.CreatedAt.Before(f.Created.After) {
+			if scanned == min(maxScanned, toScan/left) || found.order == ByCreated && kept == limit || e.CreatedAt.Before(f.Created.After) {
 				break // those that follow were created earlier
 			}
+			scanned++
 			if keep(e) {
-				all, kept = append(all, e), kept+1
+				found.add(e)
+				kept++
 			}
 		}
+		toScan, toRead = toScan-scanned, toRead-read
 	}
-	sortEntries(all, order)
-	all = all[:min(limit, len(all))]
-	ids := make([]string, len(all))
-	for i, e := range all {
+	return s.recordsOf(ctx, teamID, c, space, keep, shelves, found.all())
+}
+
+// recordsOf returns the records of entries as they are now.
+func (s *Service) recordsOf(ctx context.Context, teamID string, c Caller, space search.Space, keep func(document.Entry) bool, shelves map[string]source.Shelf, entries []document.Entry) ([]Record, error) {
+	ids := make([]string, len(entries))
+	for i, e := range entries {
 		ids[i] = e.ID
 	}
 	found, err := s.Documents.Find(ctx, teamID, ids, true)
 	if err != nil {
 		return nil, err
 	}
-	records := make([]Record, 0, len(all))
-	for _, e := range all {
+	records := make([]Record, 0, len(entries))
+	for _, e := range entries {
 		d, ok := found[e.ID]
 		if !ok || d.CollectionID != e.CollectionID || !keep(d.Entry) || !c.mayRead(d.Entry, shelves) {
 			continue // removed or changed since it was listed
@@ -165,6 +174,25 @@ func (s *Service) scan(ctx context.Context, teamID string, c Caller, space searc
 		records = append(records, recordOf(d, space, shelves))
 	}
 	return records, nil
+}
+
+// newest keeps the first entries of an order, and at most twice as many as are wanted: many sources have a lot more.
+type newest struct {
+	limit   int
+	order   Order
+	entries []document.Entry
+}
+
+func (n *newest) add(e document.Entry) {
+	if n.entries = append(n.entries, e); len(n.entries) == 2*n.limit {
+		n.entries = n.all()
+	}
+}
+
+// all returns the entries in their order.
+func (n *newest) all() []document.Entry {
+	sortEntries(n.entries, n.order)
+	return slices.Delete(n.entries, min(n.limit, len(n.entries)), len(n.entries)) // and forgets the others
 }
 
 func sortRecords(records []Record, order Order) {

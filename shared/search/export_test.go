@@ -226,3 +226,16 @@ func Lists(passages [][]string, weight uint32) (*segment.Segment, error) {
 
 // NearestDistance is nearestDistance.
 var NearestDistance = nearestDistance
+
+// BestCandidates returns the first n of documents with the same score, and how many there was room for.
+func BestCandidates(documents []uuid.UUID, n int) (best []uuid.UUID, room int) {
+	kept := bestCandidates{n: n}
+	for i, d := range documents {
+		kept.add(&candidate{ranking: &ranking{}, document: d, passage: i, score: 1})
+		room = max(room, cap(kept.kept))
+	}
+	for _, c := range kept.inOrder() {
+		best = append(best, c.document)
+	}
+	return best, room
+}

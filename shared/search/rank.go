@@ -328,28 +328,55 @@ func parallel(segments []*segment.Segment, do func(i int, s *segment.Segment) er
 	return g.Wait()
 }
 
+// tiedAtOnce is the number of passages whose documents are looked up in one round. Of short texts, such as messages, a million may
+// have the same score.
+const tiedAtOnce = 1 << 16
+
 // candidates looks up the documents of passages, and returns the best n in order.
 func (r *ranking) candidates(passages []scored, n int) ([]candidate, error) {
-	documents := make([][]int, len(r.segments)) // by segment, in the order of passages
-	for _, k := range passages {
-		documents[k.segment] = append(documents[k.segment], r.segments[k.segment].Document(int(k.passage)))
-	}
-	err := r.parallel(func(i int, s *segment.Segment) error { return s.FetchDocuments(documents[i]) })
-	if err != nil {
-		return nil, err
-	}
-	all := make([]candidate, len(passages))
-	for i, k := range passages {
-		c := candidate{ranking: r, segment: int(k.segment), passage: int(k.passage), score: k.score}
-		s := r.segments[k.segment]
-		if c.document, c.version, err = s.Identify(documents[k.segment][0]); err != nil {
-			return nil, &segmentFault{s, err}
+	best := bestCandidates{n: n}
+	for some := range slices.Chunk(passages, tiedAtOnce) {
+		documents := make([][]int, len(r.segments)) // by segment, in the order of passages
+		for _, k := range some {
+			documents[k.segment] = append(documents[k.segment], r.segments[k.segment].Document(int(k.passage)))
 		}
-		documents[k.segment] = documents[k.segment][1:]
-		all[i] = c
+		err := r.parallel(func(i int, s *segment.Segment) error { return s.FetchDocuments(documents[i]) })
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range some {
+			c := candidate{ranking: r, segment: int(k.segment), passage: int(k.passage), score: k.score}
+			s := r.segments[k.segment]
+			if c.document, c.version, err = s.Identify(documents[k.segment][0]); err != nil {
+				return nil, &segmentFault{s, err}
+			}
+			documents[k.segment] = documents[k.segment][1:]
+			best.add(&c)
+		}
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return a.before(&b) })
-	return all[:min(n, len(all))], nil
+	return best.inOrder(), nil
+}
+
+// bestCandidates keeps the best n candidates, and at most as many others.
+type bestCandidates struct {
+	n    int
+	kept []candidate
+	last candidate // the worst of n that were in order; its ranking is nil before
+}
+
+func (b *bestCandidates) add(c *candidate) {
+	if b.last.ranking != nil && c.before(&b.last) > 0 {
+		return
+	}
+	if b.kept = append(b.kept, *c); len(b.kept) == 2*b.n {
+		b.last = b.inOrder()[b.n-1]
+	}
+}
+
+func (b *bestCandidates) inOrder() []candidate {
+	slices.SortFunc(b.kept, func(a, b candidate) int { return a.before(&b) })
+	b.kept = b.kept[:min(b.n, len(b.kept))]
+	return b.kept
 }
 
 // segmentFault is an error about one segment. A search can leave that segment out.

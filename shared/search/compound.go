@@ -8,10 +8,11 @@ import (
 
 // Bounds of words that may be written as one or as two.
 const (
-	partLetters     = 2
-	compoundLetters = 6
-	maxCompounds    = 64  // of a question
-	maxNeighbours   = 256 // pairs of words of a question that are analysed; normalisation can make four words of one character
+	partLetters      = 2
+	compoundLetters  = 6
+	maxCompounds     = 64  // of a question
+	compoundsPerTerm = 4   // of fewer terms there are fewer compounds: one for each four
+	maxNeighbours    = 256 // pairs of words of a question that are analysed; normalisation can make four words of one character
 )
 
 // compound is two neighbouring words of a question written as one: rollback for roll

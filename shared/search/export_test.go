@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -238,4 +239,22 @@ func BestCandidates(documents []uuid.UUID, n int) (best []uuid.UUID, room int) {
 		best = append(best, c.document)
 	}
 	return best, room
+}
+
+// TermsAsked returns the number of distinct terms that a question of many segments of docs looks up.
+func TermsAsked(docs []Document, segments int, question string) (int, error) {
+	p := profileOf(Documentation)
+	f, err := buildPostings(p, docs)
+	if err != nil {
+		return 0, err
+	}
+	s, err := segment.Open(f.Data)
+	if err != nil {
+		return 0, err
+	}
+	r, err := newRanking(context.Background(), p, slices.Repeat([]*segment.Segment{s}, segments), question, Carried{}, noWords)
+	if err != nil {
+		return 0, err
+	}
+	return len(r.terms), nil
 }

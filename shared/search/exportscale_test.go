@@ -97,6 +97,9 @@ func (q Ranking) Plain(question string, n int) ([]Place, error) {
 		scores := make([]float32, s.Passages)
 		for _, t := range r.ordered() {
 			by := r.scorer(t)
+			if t.lists[i] == nil {
+				continue
+			}
 			err := t.lists[i].Each(func(passage int, frequency uint32) {
 				scores[passage] += by.score(frequency, s.Length(passage))
 			})

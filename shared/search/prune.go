@@ -100,7 +100,7 @@ func (sc *scanner) open(r *ranking, number int, terms []*questionTerm) (err erro
 	sc.cursors = slices.Grow(sc.cursors[:0], len(terms))
 	for _, t := range terms {
 		l := t.lists[number]
-		if l.DF == 0 {
+		if l == nil || l.DF == 0 {
 			continue
 		}
 		sc.cursors = sc.cursors[:len(sc.cursors)+1]

@@ -15,8 +15,18 @@ import (
 	"docent/shared/search/text"
 )
 
-// maxQuestionTerms bounds the distinct terms of a question. Further terms are ignored.
-const maxQuestionTerms = 256
+// Bounds of the distinct terms of a question. Further terms are ignored. Each is looked up in each segment: of more than a thousand
+// segments, as a team with a hundred sources may have, fewer terms are.
+const (
+	maxQuestionTerms = 256
+	minQuestionTerms = 32
+	maxLookUps       = maxQuestionTerms << 10
+)
+
+// mostTerms returns how many distinct terms a question of that many segments has at most.
+func mostTerms(segments int) int {
+	return min(maxQuestionTerms, max(minQuestionTerms, maxLookUps/max(segments, 1)))
+}
 
 // maxQuestionBytes bounds what the characters of a question become in terms, such as the ligature \uFDFA, which is four words. Without such
 // characters no question of a client is longer.
@@ -28,14 +38,14 @@ type ranking struct {
 	profile    *profile
 	language   *text.Language
 	segments   []*segment.Segment
-	terms      []*questionTerm           // distinct, in order of first use
-	compounds  []*compound               // of neighbouring words of the question
-	compoundOf map[string]*compound      // by its text
-	byText     map[string]*questionTerm  // by the spelling in the question and the one looked up
-	looked     map[string][]segment.List // by text, by segment; shared by the languages that are tried
-	order      []int                     // places of the terms in the question's order; nil after it was read
-	codes      map[uint32][]int          // code of a term → places in terms
-	filter     codeFilter                // of codes
+	terms      []*questionTerm            // distinct, in order of first use
+	compounds  []*compound                // of neighbouring words of the question
+	compoundOf map[string]*compound       // by its text
+	byText     map[string]*questionTerm   // by the spelling in the question and the one looked up
+	looked     map[string][]*segment.List // by text, by segment; shared by the languages that are tried
+	order      []int                      // places of the terms in the question's order; nil after it was read
+	codes      map[uint32][]int           // code of a term → places in terms
+	filter     codeFilter                 // of codes
 	pairs      []pair
 	passages   int
 	average    float64           // terms a passage
@@ -52,11 +62,11 @@ type questionTerm struct {
 	count   int // in the question
 	df      int // passages that contain it
 	idf     float64
-	weight  float64        // of one occurrence: 1, or less for a corrected spelling
-	maxIDF  float64        // idf of the spelling in the question, which maxScore uses
-	name    bool           // written as a name in the question
-	carried bool           // from a question before it only
-	lists   []segment.List // by segment
+	weight  float64         // of one occurrence: 1, or less for a corrected spelling
+	maxIDF  float64         // idf of the spelling in the question, which maxScore uses
+	name    bool            // written as a name in the question
+	carried bool            // from a question before it only
+	lists   []*segment.List // by segment; nil for one without the term
 }
 
 // newRanking analyses a question, the end of which is carried, and looks its terms up. Words that knows reports are not misspelt.
@@ -71,7 +81,7 @@ func newRanking(ctx context.Context, p *profile, segments []*segment.Segment, qu
 	r.average = max(float64(lengths)/float64(max(r.passages, 1)), 1)
 
 	best := -1.0
-	looked := map[string][]segment.List{}
+	looked := map[string][]*segment.List{}
 	for _, l := range text.LanguagesOf(question) {
 		t := &ranking{profile: p, language: l, segments: segments, passages: r.passages, average: r.average, looked: looked}
 		if err := t.ask(question, carried.Words); err != nil {
@@ -113,6 +123,7 @@ func (r *ranking) ask(question, carried string) error {
 	if carried != "" {
 		own = r.profile.in(r.language).AppendTerms(nil, strings.TrimSuffix(question, carried))
 	}
+	most := mostTerms(len(r.segments))
 	r.byText, r.compoundOf = map[string]*questionTerm{}, map[string]*compound{}
 	for _, text := range r.profile.in(r.language).AppendTerms(nil, question) {
 		if text == "" {
@@ -120,7 +131,7 @@ func (r *ranking) ask(question, carried string) error {
 		}
 		t, ok := r.byText[text]
 		if !ok {
-			if len(r.terms) == maxQuestionTerms {
+			if len(r.terms) == most {
 				continue
 			}
 			t = &questionTerm{text: text, place: len(r.terms), weight: 1, carried: carried != "" && !slices.Contains(own, text)}
@@ -139,6 +150,7 @@ func (r *ranking) ask(question, carried string) error {
 		return err
 	}
 	compounds := r.compoundsOf(written, words)
+	compounds = compounds[:min(most/compoundsPerTerm, len(compounds))]
 	all := slices.Clone(r.terms)
 	for _, c := range compounds {
 		all = append(all, &c.questionTerm)
@@ -192,23 +204,26 @@ func (r *ranking) lookUp(terms ...*questionTerm) error {
 	var missing []*questionTerm
 	for _, t := range terms {
 		if t.lists = r.looked[t.text]; t.lists == nil {
-			t.lists = make([]segment.List, len(r.segments))
+			t.lists = make([]*segment.List, len(r.segments))
 			missing = append(missing, t)
 			r.looked[t.text] = t.lists
 		}
 	}
-	err := r.parallel(func(i int, s *segment.Segment) (err error) {
+	err := r.parallel(func(i int, s *segment.Segment) error {
+		var lists []*segment.List
 		for _, t := range missing {
-			if t.lists[i], err = s.Find(t.text); err != nil {
+			l, err := s.Find(t.text)
+			if err != nil {
 				return err
 			}
+			if l.DF > 0 {
+				found := l // on the heap, which l is not: few terms are in each segment
+				t.lists[i] = &found
+				lists = append(lists, &found)
+			}
 		}
-		if !s.Restricted() {
+		if !s.Restricted() || len(lists) == 0 {
 			return nil
-		}
-		lists := make([]*segment.List, len(missing))
-		for k, t := range missing {
-			lists[k] = &t.lists[i]
 		}
 		return s.Load(lists)
 	})
@@ -217,7 +232,9 @@ func (r *ranking) lookUp(terms ...*questionTerm) error {
 	}
 	for _, t := range terms {
 		for _, l := range t.lists {
-			t.df += l.DF
+			if l != nil {
+				t.df += l.DF
+			}
 		}
 		n, df := float64(r.passages), float64(t.df)
 		t.idf = math.Log(1 + (n-df+0.5)/(df+0.5))
@@ -298,7 +315,7 @@ func (r *ranking) load() error {
 	return r.parallel(func(i int, s *segment.Segment) error {
 		var lists []*segment.List
 		for _, t := range terms {
-			if l := &t.lists[i]; l.DF > 0 && !l.Loaded() {
+			if l := t.lists[i]; l != nil && l.DF > 0 && !l.Loaded() {
 				lists = append(lists, l)
 			}
 		}

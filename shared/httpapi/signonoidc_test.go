@@ -27,7 +27,8 @@ type independent struct {
 
 const oidcSecret = "the-secret-of-the-client-is-long-enough-for-HS256"
 
-func newIndependent(t *testing.T) *independent {
+// newIndependent returns a tenant with a provider that says addresses as inToken says (oidcprovider.Start).
+func newIndependent(t *testing.T, inToken bool) *independent {
 	t.Helper()
 	anywhere := oidc.With(fetch.NewReaching(nil, func(netip.AddrPort) bool { return true }))
 	a := newAPIWith(t, app.SignOn{signon.OIDC: anywhere})
@@ -41,7 +42,7 @@ func newIndependent(t *testing.T) *independent {
 		{ID: "docent", Secret: oidcSecret, Redirects: back}, {ID: "elliptic", Secret: oidcSecret, Redirects: back, Signature: "ES256"},
 		{ID: "public", Redirects: back, Auth: "none"}, {ID: "symmetric", Secret: oidcSecret, Redirects: back, Signature: "HS256"},
 	}, map[string]oidcprovider.User{"1": {Email: "Admin@acme.test", Verified: true}, "2": {Email: "grace@acme.test", Verified: true},
-		"3": {Email: "eve@evil.test", Verified: true}, "4": {Email: "grace@acme.test"}})
+		"3": {Email: "eve@evil.test", Verified: true}, "4": {Email: "grace@acme.test"}}, inToken)
 	x.use("docent", oidcSecret)
 	a.do(call{"PATCH", "/team/single-sign-on", x.pat, map[string]any{"method": "oidc"}, nil}).want(t, 200)
 	return x
@@ -86,7 +87,7 @@ func (x *independent) come(b *browser, answer *url.URL, changed ...string) strin
 // TestSignInAtAnIndependentProvider signs in at the npm package oidc-provider, which demands PKCE.
 func TestSignInAtAnIndependentProvider(t *testing.T) {
 	t.Parallel()
-	x := newIndependent(t)
+	x := newIndependent(t, oidcprovider.InToken)
 	b := x.newBrowser()
 	answer := x.visit(b, "1")
 	if !strings.HasPrefix(answer.String(), baseURL+"/sso/"+x.ID+"/callback?") || answer.Query().Get("iss") != x.idp.Issuer {
@@ -116,9 +117,21 @@ func TestSignInAtAnIndependentProvider(t *testing.T) {
 	}
 }
 
+// TestSignInAtAProviderWithUserInfo: the provider follows the standard, by which the ID token has no e-mail address.
+func TestSignInAtAProviderWithUserInfo(t *testing.T) {
+	t.Parallel()
+	x := newIndependent(t, oidcprovider.UserInfo)
+	for subject, want := range map[string]signon.Reason{"2": "", "3": signon.UserUnknown, "4": signon.EmailNotVerified} {
+		b := x.newBrowser()
+		if got := x.come(b, x.visit(b, subject)); got != string(want) || b.signedIn() != (want == "") {
+			t.Errorf("%s: %q, want %q", subject, got, want)
+		}
+	}
+}
+
 func TestWhatAnIndependentProviderSendsInVain(t *testing.T) {
 	t.Parallel()
-	x := newIndependent(t)
+	x := newIndependent(t, oidcprovider.InToken)
 	code := func() string { // of another sign-in of the same user, which was intercepted
 		return x.visit(x.newBrowser(), "1").Query().Get("code")
 	}

@@ -76,6 +76,7 @@ type Redirect struct {
 // Identity is whom a provider has authenticated.
 type Identity struct {
 	Name     string     // a user name of the team; of OpenID Connect a verified e-mail address, empty without one
+	Unnamed  error      // why Name is empty, if it could not be read; matters to a first sign-in only
 	Subject  string     // names the person at the provider forever; empty: Name does
 	Issuer   string     // the provider
 	ProofID  string     // of an assertion, which is accepted once; empty: the request is enough

@@ -30,6 +30,9 @@ func (s *Service) userOf(ctx context.Context, teamID string, who Identity) (team
 			return team.User{}, err
 		}
 	}
+	if who.Unnamed != nil {
+		return team.User{}, who.Unnamed
+	}
 	if who.Name == "" {
 		return team.User{}, &Failure{Reason: EmailNotVerified}
 	}

@@ -41,9 +41,15 @@ const patience = 20 * time.Second
 // Provider is a running provider.
 type Provider struct{ Issuer string }
 
-// Start runs a provider with clients, and users by their subjects, until the test ends. If it is not
-// installed the test is skipped, or fails in CI.
-func Start(t testing.TB, clients []Client, users map[string]User) *Provider {
+// Where the provider says the e-mail address of a person.
+const (
+	InToken  = true  // in the ID token too, as many providers
+	UserInfo = false // at the UserInfo endpoint only, as the standard has it with the code flow
+)
+
+// Start runs a provider with clients, and users by their subjects, until the test ends. inToken is
+// InToken or UserInfo. If it is not installed the test is skipped, or fails in CI.
+func Start(t testing.TB, clients []Client, users map[string]User, inToken bool) *Provider {
 	t.Helper()
 	root, err := installed.Root()
 	if err != nil {
@@ -58,7 +64,7 @@ func Start(t testing.TB, clients []Client, users map[string]User) *Provider {
 		}
 		t.Skip("oidc-provider is not installed: run make oidcprovider")
 	}
-	text, err := json.Marshal(map[string]any{"clients": clients, "users": users})
+	text, err := json.Marshal(map[string]any{"clients": clients, "users": users, "inToken": inToken})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Runs an OpenID Connect provider until its standard input ends: "node provider.mjs MODULES".
-// The first line of the input has its clients and users (JSON); it prints its issuer. It signs in
+// The first line of the input has its clients and users, and whether the ID token has the e-mail address (JSON); it prints its issuer. It signs in
 // whom the parameter login_hint names without a question, and refuses "nobody".
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 const { default: Provider } = await import(pathToFileURL(createRequire(process.argv[2] + "/").resolve("oidc-provider")));
 
 const lines = createInterface({ input: process.stdin });
-const { clients, users } = JSON.parse((await lines[Symbol.asyncIterator]().next()).value);
+const { clients, users, inToken } = JSON.parse((await lines[Symbol.asyncIterator]().next()).value);
 process.stdin.on("end", () => process.exit()).resume();
 
 const server = createServer();
@@ -24,7 +24,7 @@ const provider = new Provider(issuer, {
 	jwks: { keys: [key("RS256", "rsa", { modulusLength: 2048 }), key("ES256", "ec", { namedCurve: "P-256" })] },
 	enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256", "HS256"] },
 	claims: { openid: ["sub"], email: ["email", "email_verified"] },
-	conformIdTokenClaims: false, // the e-mail address is in the ID token, as at most providers
+	conformIdTokenClaims: !inToken, // without it, as the standard has it, the e-mail address is at the UserInfo endpoint only
 	pkce: { required: () => true },
 	features: { devInteractions: { enabled: false } },
 	interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ var trusted string
 
 // Bounds of what a provider replies.
 const (
-	replyTime = 8 * time.Second // a function has 29 seconds for three requests
+	replyTime = 6 * time.Second // a function has 29 seconds for four requests
 	maxReply  = 1 << 20
 )
 
@@ -134,14 +135,19 @@ func (p *Protocol) discover(ctx context.Context, at signon.Party, r signon.Reque
 	}
 	endpoint := provider.Endpoint()
 	for _, address := range []string{endpoint.AuthURL, endpoint.TokenURL, more.Keys} {
-		// Without TLS, others on the way would read the secret, or sign tokens by keys of their own.
-		u, err := url.Parse(address)
-		if err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !strings.HasPrefix(c.Issuer, "http:")) {
+		if !isProtected(address, c.Issuer) {
 			return nil, nil, fail(signon.ProviderDown, "the configuration of %s lacks an address, or has one without TLS", c.Issuer)
 		}
 	}
 	return provider, &oauth2.Config{ClientID: c.ClientID, ClientSecret: at.Secret, Endpoint: endpoint, RedirectURL: at.Callback,
 		Scopes: []string{oidc.ScopeOpenID, "email"}}, nil
+}
+
+// isProtected reports whether an address in the configuration of issuer has TLS, as the issuer has. Without it, others on the way
+// would read the secret, sign tokens by keys of their own, or say who a person is.
+func isProtected(address, issuer string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http" && strings.HasPrefix(issuer, "http:"))
 }
 
 // Begin makes an authentication request (OpenID Connect Core, section 3.1.2.1).
@@ -184,11 +190,11 @@ func (p *Protocol) Finish(ctx context.Context, at signon.Party, r signon.Request
 	if !ok {
 		return who, fail(signon.ProviderDown, "the reply has no ID token")
 	}
-	return p.read(ctx, provider, at, r, raw)
+	return p.read(ctx, provider, at, r, token, raw)
 }
 
-// read verifies an ID token and returns whom it names.
-func (p *Protocol) read(ctx context.Context, provider *oidc.Provider, at signon.Party, r signon.Request, raw string) (signon.Identity, error) {
+// read verifies an ID token, which came with an access token, and returns whom it names.
+func (p *Protocol) read(ctx context.Context, provider *oidc.Provider, at signon.Party, r signon.Request, access *oauth2.Token, raw string) (signon.Identity, error) {
 	c := at.Settings.OIDC
 	// The audience is checked here, to tell its failure from that of the signature.
 	token, err := provider.VerifierContext(ctx, &oidc.Config{SkipClientIDCheck: true, Now: func() time.Time { return at.Now.Add(-signon.Skew) }}).Verify(ctx, raw)
@@ -200,10 +206,8 @@ func (p *Protocol) read(ctx context.Context, provider *oidc.Provider, at signon.
 		return signon.Identity{}, fail(signon.BadSignature, "%w", err)
 	}
 	var claims struct {
-		Email          string `json:"email"`
-		EmailVerified  any    `json:"email_verified"` // some providers send a text
-		DomainVerified any    `json:"xms_edov"`       // Entra ID: the domain of email is the tenant's own
-		Party          string `json:"azp"`
+		address
+		Party string `json:"azp"`
 	}
 	if err := token.Claims(&claims); err != nil {
 		return signon.Identity{}, fail(signon.Malformed, "%w", err)
@@ -223,10 +227,62 @@ func (p *Protocol) read(ctx context.Context, provider *oidc.Provider, at signon.
 		return signon.Identity{}, fail(signon.NoName, "the token has no subject")
 	}
 	who := signon.Identity{Subject: token.Subject, Issuer: c.Issuer}
-	if holds(claims.EmailVerified) || claims.EmailVerified == nil && holds(claims.DomainVerified) {
-		who.Name = claims.Email
+	if claims.complete() {
+		who.Name = claims.verified()
+	} else if endpoint := provider.UserInfoEndpoint(); isProtected(endpoint, c.Issuer) {
+		who.Name, who.Unnamed = p.ask(ctx, endpoint, access, who.Subject)
 	}
 	return who, nil
+}
+
+// address is what a provider says about the e-mail address of a person.
+type address struct {
+	Email          string `json:"email"`
+	EmailVerified  any    `json:"email_verified"` // some providers send a text
+	DomainVerified any    `json:"xms_edov"`       // Entra ID: the domain of email is the tenant's own
+}
+
+// complete reports whether a has an address and says whether it is verified.
+func (a address) complete() bool {
+	return a.Email != "" && (a.EmailVerified != nil || a.DomainVerified != nil)
+}
+
+// verified returns the address if it is verified.
+func (a address) verified() string {
+	if holds(a.EmailVerified) || a.EmailVerified == nil && holds(a.DomainVerified) {
+		return a.Email
+	}
+	return ""
+}
+
+// ask returns the verified e-mail address of the subject by the UserInfo endpoint (section 5.3). That is where a provider has it with
+// the code flow (section 5.4); many have it in the ID token too, some a part of it. What the ID token said about an address counts
+// for that address alone, so nothing of it is added.
+func (p *Protocol) ask(ctx context.Context, endpoint string, access *oauth2.Token, subject string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint, nil)
+	if err != nil {
+		return "", fail(signon.ProviderDown, "read the e-mail address: %w", err)
+	}
+	access.SetAuthHeader(request)
+	reply, err := p.client.Do(request)
+	if err != nil {
+		return "", fail(signon.ProviderDown, "read the e-mail address: %w", err)
+	}
+	defer func() { _ = reply.Body.Close() }() // it was read
+	if reply.StatusCode != http.StatusOK {
+		return "", fail(signon.ProviderDown, "read the e-mail address: status %d", reply.StatusCode)
+	}
+	var said struct {
+		Subject string `json:"sub"`
+		address
+	}
+	switch err := json.NewDecoder(reply.Body).Decode(&said); {
+	case err != nil:
+		return "", fail(signon.Malformed, "read the e-mail address: %w", err)
+	case said.Subject != subject: // section 5.3.2
+		return "", fail(signon.Malformed, "the e-mail address is of another subject")
+	}
+	return said.verified(), nil
 }
 
 // holds reports whether a claim is true.

@@ -36,7 +36,8 @@ type provider struct {
 	signer    *rsa.PrivateKey
 	status    int
 	bloated   bool
-	read      int // how often its configuration was
+	userinfo  map[string]any // what it says to the access token; nil: it has no such endpoint
+	read      int            // how often its configuration was
 }
 
 func newProvider(t testing.TB) *provider {
@@ -61,8 +62,17 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if p.bloated {
 			_, _ = w.Write([]byte(`{"x":"` + strings.Repeat("a", 4<<20) + `",`))
 		}
-		write(map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
-			"id_token_signing_alg_values_supported": []string{"RS256"}})
+		configuration := map[string]any{"issuer": p.URL, "authorization_endpoint": p.URL + "/authorize", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+			"id_token_signing_alg_values_supported": []string{"RS256"}}
+		if p.userinfo != nil {
+			configuration["userinfo_endpoint"] = p.URL + "/userinfo"
+		}
+		write(configuration)
+	case "/userinfo":
+		if r.Header.Get("Authorization") != "Bearer a" || len(p.userinfo) == 0 {
+			w.WriteHeader(403)
+		}
+		write(p.userinfo)
 	case "/keys":
 		write(map[string]any{"keys": []any{map[string]any{"kty": "RSA", "kid": "1", "use": "sig", "alg": "RS256",
 			"n": base64.RawURLEncoding.EncodeToString(p.key.N.Bytes()), "e": base64.RawURLEncoding.EncodeToString(big.NewInt(int64(p.key.E)).Bytes())}}})
@@ -180,6 +190,49 @@ func TestOnlyVerifiedAddressesName(t *testing.T) {
 			p := newProvider(t)
 			p.change = func(claims map[string]any) { claims["email_verified"], claims["xms_edov"] = c.verified, c.domain }
 			if who, refused := p.visit(t, nil); refused != "" || who.Name != c.want || who.Subject != "u1" {
+				t.Errorf("%q, %+v", refused, who)
+			}
+		})
+	}
+}
+
+// TestAddressesOfUserInfo: with the code flow a provider has the claims of the scope email there (OpenID Connect Core, section 5.4), not
+// in the ID token. One of Okta has an address in the ID token, but does not say there that it is verified.
+func TestAddressesOfUserInfo(t *testing.T) {
+	t.Parallel()
+	verified := map[string]any{"sub": "u1", "email": "ada@acme.test", "email_verified": true}
+	with := func(name string, value any) map[string]any {
+		changed := maps.Clone(verified)
+		changed[name] = value
+		maps.DeleteFunc(changed, func(_ string, v any) bool { return v == nil })
+		return changed
+	}
+	for name, c := range map[string]struct {
+		email, verified any // in the ID token
+		userinfo        map[string]any
+		want            string
+		unnamed         signon.Reason
+	}{
+		"nothing in the token":              {nil, nil, verified, "ada@acme.test", ""},
+		"an address alone in the token":     {"ada@acme.test", nil, verified, "ada@acme.test", ""},
+		"another address in the token":      {"eve@acme.test", nil, verified, "ada@acme.test", ""},
+		"verified by the token alone":       {nil, true, with("email_verified", nil), "", ""},
+		"the token says that it is not":     {"ada@acme.test", false, verified, "", ""},
+		"not verified":                      {nil, nil, with("email_verified", false), "", ""},
+		"of another subject":                {nil, nil, with("sub", "u2"), "", signon.Malformed},
+		"of no subject":                     {nil, nil, with("sub", ""), "", signon.Malformed},
+		"refused":                           {nil, nil, map[string]any{}, "", signon.ProviderDown},
+		"not asked, as the token has it":    {"ada@acme.test", true, map[string]any{}, "ada@acme.test", ""},
+		"there is none":                     {nil, nil, nil, "", ""},
+		"there is none, and half the claim": {"ada@acme.test", nil, nil, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newProvider(t)
+			p.userinfo = c.userinfo
+			p.change = func(claims map[string]any) { claims["email"], claims["email_verified"] = c.email, c.verified }
+			who, refused := p.visit(t, nil)
+			if refused != "" || who.Name != c.want || reason(t, who.Unnamed) != c.unnamed || who.Subject != "u1" {
 				t.Errorf("%q, %+v", refused, who)
 			}
 		})

@@ -129,7 +129,7 @@ func TestGitHubItems(t *testing.T) {
 	bad := strings.Replace(issueEvent("edited", 9, "Login fails", ""), `"It fails."`, `"b"`, 1)
 	bad = strings.Replace(bad, "https://tracker.test/issues/1", "nowhere", 1)
 	a.do(githubCall(id, secret, "issues", "bad", bad)).want(t, 202)
-	if list := a.do(call{"GET", "/data-sources", acme.key, nil, nil}); !strings.Contains(string(list.body), `"state":"failed"`) || !strings.Contains(string(list.body), "item-rejected") {
+	if list := a.do(call{"GET", "/data-sources", acme.key, nil, nil}); !strings.Contains(string(list.body), `"state":"ready"`) || !strings.Contains(string(list.body), "item-rejected") {
 		t.Errorf("an item that could not be taken does not show: %s", list.body)
 	}
 	a.do(githubCall(id, secret, "issues", "form", "payload=%7B%7D")).wantCode(t, 400, "invalid-request")

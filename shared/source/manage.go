@@ -225,6 +225,18 @@ func (s *Service) recordSync(ctx context.Context, teamID, id string) error {
 	return nil
 }
 
+// leftOut records on a data source that an item was not stored, and why: what continues "its". The state stays, as after a sync that left
+// items out: the source can be read, and the whole team sees the state. It does not recreate a deleted source.
+func (s *Service) leftOut(ctx context.Context, teamID, id, why string) error {
+	_, err := s.Table.Add(ctx, table.Add{Key: collection.Key(teamID, id), If: table.Exists(),
+		Numbers: map[string]int64{errorTimeField: s.now().UnixMilli()},
+		Strings: map[string]string{codeField: ItemRejected, detailField: "An item was left out: its " + why + "."}})
+	if err != nil && table.AsConditionFailed(err) == nil {
+		return fmt.Errorf("record the item that was left out: %w", err)
+	}
+	return nil
+}
+
 // Fail records on a data source that its content could not be updated. It does not
 // recreate a deleted source.
 func (s *Service) Fail(ctx context.Context, teamID, id string, f SyncFailure) error {

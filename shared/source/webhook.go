@@ -207,13 +207,13 @@ func (s *Service) applyChange(ctx context.Context, k Sender, requestID string, e
 	}
 	if err == nil && e.Item != nil {
 		if wrong := e.Item.check(); wrong != nil {
-			return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: ItemRejected, Detail: "An item was left out: its " + wrong.Error() + "."})
+			return s.leftOut(ctx, k.teamID, k.id, wrong.Error())
 		}
 		err = put(ctx, k.teamID, k.id, requestID, *e.Item)
 	}
 	switch {
 	case errors.Is(err, document.ErrOtherSource):
-		return s.Fail(ctx, k.teamID, k.id, SyncFailure{Code: ItemRejected, Detail: "An item was left out: its uri belongs to a document or to an item of another data source."})
+		return s.leftOut(ctx, k.teamID, k.id, "uri belongs to a document or to an item of another data source")
 	case apierr.IsCode(err, apierr.CodeNotFound):
 		return Unsigned() // the source was deleted in the meantime
 	case err != nil:

@@ -16,7 +16,10 @@ import (
 
 	"docent/shared/apierr"
 	"docent/shared/app/faulttest"
+	"docent/shared/audit"
 	"docent/shared/collection"
+	"docent/shared/pending"
+	"docent/shared/pending/pendingtest"
 	"docent/shared/source"
 	"docent/shared/table"
 )
@@ -129,8 +132,8 @@ func TestDeliveriesChangeItems(t *testing.T) {
 		{"a removed item that is not there", parcel{Removed: second, At: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}, []string{"p/1"}, source.Ready, ""},
 		{"an item that is outside the settings", parcel{URI: second, Title: "Two", Elsewhere: true}, []string{"p/1"}, source.Ready, ""},
 		{"nothing", parcel{}, []string{"p/1"}, source.Ready, ""},
-		{"an item out of bounds", parcel{URI: second}, []string{"p/1"}, source.Failed, source.ItemRejected},
-		{"an item of another source", parcel{URI: "https://shelf.test/other", Title: "Other"}, []string{"p/1"}, source.Failed, source.ItemRejected},
+		{"an item out of bounds", parcel{URI: second}, []string{"p/1"}, source.Ready, source.ItemRejected},
+		{"an item of another source", parcel{URI: "https://shelf.test/other", Title: "Other"}, []string{"p/1"}, source.Ready, source.ItemRejected},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -151,11 +154,30 @@ func TestDeliveriesChangeItems(t *testing.T) {
 	}
 }
 
+// TestAnItemThatIsLeftOutFailsNoSource: the whole team sees the state, and endpoints are told of sources that cannot be read.
+func TestAnItemThatIsLeftOutFailsNoSource(t *testing.T) {
+	t.Parallel()
+	o := newPostOffice(t, post())
+	if err := o.store.Write(t.Context(), audit.SetTopics(o.team, pending.AboutSources)); err != nil {
+		t.Fatal(err)
+	}
+	o.mustDeliver("1", parcel{URI: "https://shelf.test/p/1", Title: "One"})
+	for _, id := range []string{"2", "3"} {
+		o.mustDeliver(id, parcel{URI: "https://shelf.test/p/2"})
+	}
+	if d := o.source(); d.State != source.Ready || code(d) != source.ItemRejected {
+		t.Errorf("the source shows %+v, error %+v", d, d.LastError)
+	}
+	if told := pendingtest.Notices(t, o.store); len(told) > 0 {
+		t.Errorf("told %+v", told)
+	}
+}
+
 func TestADeliveryClearsTheErrorOfTheOneBefore(t *testing.T) {
 	t.Parallel()
 	o := newPostOffice(t, post())
 	o.mustDeliver("1", parcel{URI: "https://shelf.test/p/1"})
-	if d := o.source(); d.State != source.Failed || !strings.Contains(d.LastError.Detail, "title") || !d.LastError.At.Equal(o.clock.Now()) {
+	if d := o.source(); d.State != source.Connecting || !strings.Contains(d.LastError.Detail, "title") || !d.LastError.At.Equal(o.clock.Now()) {
 		t.Errorf("refused: %+v, error %+v", d, d.LastError)
 	}
 	o.clock.Advance(time.Minute)

@@ -3,7 +3,7 @@ import { Copy } from "../ui";
 /** What went wrong at a sign-in by a provider, and what to do, by the code in the address. */
 const reasons: Record<string, [string, string]> = {
 	"not-configured": ["Your team has no identity provider.", "An admin sets one up under Settings, Single sign-on."],
-	"provider-unreachable": ["The identity provider does not answer as it should.", "Try again. If that does not help, an admin checks its address under Settings, Single sign-on."],
+	"provider-unreachable": ["The identity provider does not answer as it should.", "Try again. If that does not help, an admin checks its address under Settings, Single sign-on: it is a public one, spelled as the provider spells its issuer, with the slash at its end if there is one."],
 	"provider-refused": ["The identity provider refused the sign-in.", "Ask the person who runs it to give you access to Docent."],
 	"request-unknown": ["This sign-in was not begun here, took more than ten minutes, or was used already.", "Begin again."],
 	"other-browser": ["This sign-in was begun in another browser.", "Begin and end it in the same browser, with cookies allowed."],
@@ -21,7 +21,7 @@ const reasons: Record<string, [string, string]> = {
 	expired: ["The answer is too old, or not valid yet.", "Begin again. If that does not help, the clock of the provider or of the server is wrong by more than two minutes."],
 	replayed: ["This answer was used already.", "Begin again."],
 	"no-name": ["The provider does not say which user you are.", "An admin lets it send the user name as NameID, or names the attribute under Settings, Single sign-on."],
-	"email-not-verified": ["The provider has not verified your e-mail address, which the first sign-in requires.", "Verify it there, then sign in again."],
+	"email-not-verified": ["The provider does not say that your e-mail address is verified, which the first sign-in requires.", "Verify it there, then sign in again. At Entra ID, an admin adds the optional claims email and xms_edov to the ID token."],
 	"user-unknown": ["Your team has no user with the name that the provider sent.", "Ask an admin to provision you. The user name in Docent must be the one that the provider sends."],
 	"user-inactive": ["Your user is deactivated.", "Ask an admin of your team."],
 	"user-taken": ["Your user belongs to another account at the provider.", "An admin deletes the user and provisions it again."],

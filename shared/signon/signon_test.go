@@ -110,6 +110,7 @@ func TestSubjectStaysItsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	const idp = "https://idp.test"
+	unread := &signon.Failure{Reason: signon.ProviderDown}
 	for _, c := range []struct {
 		name   string
 		who    signon.Identity
@@ -117,9 +118,11 @@ func TestSubjectStaysItsUser(t *testing.T) {
 		reason signon.Reason
 	}{
 		{"first, without a verified address", signon.Identity{Issuer: idp, Subject: "1"}, "", signon.EmailNotVerified},
+		{"first, with an address that could not be read", signon.Identity{Issuer: idp, Subject: "1", Unnamed: unread}, "", signon.ProviderDown},
 		{"first, with the address of nobody", signon.Identity{Issuer: idp, Subject: "1", Name: "eve@acme.test"}, "", signon.UserUnknown},
 		{"first, in another case", signon.Identity{Issuer: idp, Subject: "1", Name: "ADA@acme.test"}, f.admin.ID, ""},
 		{"later, without an address", signon.Identity{Issuer: idp, Subject: "1"}, f.admin.ID, ""},
+		{"later, with an address that could not be read", signon.Identity{Issuer: idp, Subject: "1", Unnamed: unread}, f.admin.ID, ""},
 		{"later, with the address of another", signon.Identity{Issuer: idp, Subject: "1", Name: "grace@acme.test"}, f.admin.ID, ""},
 		{"another person with her address", signon.Identity{Issuer: idp, Subject: "2", Name: "ada@acme.test"}, "", signon.UserTaken},
 		{"the same subject at another provider", signon.Identity{Issuer: "https://other.test", Subject: "1", Name: "grace@acme.test"}, grace.ID, ""},

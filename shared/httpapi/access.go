@@ -126,7 +126,7 @@ func (h *documents) access(ctx context.Context, in *documentAccessInput) (*docum
 	if err := team.RequireTeamOrAdmin(p); err != nil {
 		return nil, err
 	}
-	reader, err := h.Teams.ReaderNamed(ctx, p.TeamID, in.User)
+	reader, err := h.Teams.ReaderNamed(ctx, p.TeamID, canonicalID(in.User))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,10 @@ package httpapi_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
+
+	"docent/shared/team"
 )
 
 // Writing a rule again, in whatever case, moves no right to somebody who took the name of another. This holds for
@@ -57,3 +61,19 @@ func TestARuleWrittenAgainMeansWhomItMeant(t *testing.T) {
 
 // only is a rule that opens to one user.
 func only(name string) map[string]any { return map[string]any{"users": []string{name}} }
+
+// TestANameMayLookLikeAnID: some directories have a UUID as the userName. An id may be written in capitals.
+func TestANameMayLookLikeAnID(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	_, bot := a.newKey(x.ID, team.NewKey{Kind: team.KindTeam, Name: "bot", ActFor: true})
+	ada := a.newColleague(x, uuid.NewString())
+	page := a.putWith(x.key, a.newCollection(x.key, "wiki"), "https://wiki.test/a", only(ada.name)).want(t, 200).text(t, "id")
+	for _, named := range []string{ada.name, strings.ToUpper(ada.name), ada.id, strings.ToUpper(ada.id)} {
+		a.do(call{"GET", "/documents/" + page, bot, nil, map[string]string{"Docent-User": named}}).want(t, 200)
+		if reply := a.do(call{"GET", "/documents/" + page + "/access?user=" + named, x.key, nil, nil}).want(t, 200); !strings.Contains(string(reply.body), `"mayRead":true`) {
+			t.Errorf("%s: %s", named, reply.body)
+		}
+	}
+}

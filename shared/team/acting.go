@@ -31,25 +31,18 @@ func (s *Service) ActFor(ctx context.Context, p Principal, user string, reading 
 	case !p.MayActFor:
 		return Principal{}, actingNotAllowed("This key may not act for people. Create a team key with actFor.")
 	}
-	id := user
-	if !isUUID(id) {
-		ids, err := s.UserIDsByName(ctx, p.TeamID, []string{user})
-		if err != nil {
-			return Principal{}, asUnavailable(err)
+	u, own, err := s.personOf(ctx, p.TeamID, user, reading)
+	if apierr.IsCode(err, apierr.CodeNotFound) { // no id, so perhaps a name, which may look like one
+		var ids map[string]string
+		if ids, err = s.UserIDsByName(ctx, p.TeamID, []string{user}); err == nil {
+			u, own, err = s.personOf(ctx, p.TeamID, ids[user], reading)
 		}
-		id = ids[user]
 	}
-	if !isUUID(id) {
-		return Principal{}, userNotActive()
-	}
-	groups := s.groupsOf(ctx, p.TeamID, id, reading)
-	u, err := s.User(ctx, p.TeamID, id)
-	own, failed := groups()
 	switch {
 	case apierr.IsCode(err, apierr.CodeNotFound), err == nil && !u.Active:
 		return Principal{}, userNotActive()
-	case err != nil || failed != nil:
-		return Principal{}, asUnavailable(errors.Join(err, failed))
+	case err != nil:
+		return Principal{}, asUnavailable(err)
 	}
 	if err := record(ctx, u.ID); err != nil {
 		return Principal{}, asUnavailable(fmt.Errorf("record that the key acts for a user: %w", err))
@@ -59,6 +52,20 @@ func (s *Service) ActFor(ctx context.Context, p Principal, user string, reading 
 		p.Reader = access.Person(u.ID, u.UserName, own)
 	}
 	return p, nil
+}
+
+// personOf returns the user with that id, and if reading their groups. For a text that is no id it returns Missing without reading.
+func (s *Service) personOf(ctx context.Context, teamID, id string, reading bool) (User, []access.Group, error) {
+	if !isUUID(id) {
+		return User{}, nil, missingUser()
+	}
+	groups := s.groupsOf(ctx, teamID, id, reading)
+	u, err := s.User(ctx, teamID, id)
+	own, failed := groups()
+	if apierr.IsCode(err, apierr.CodeNotFound) {
+		return u, nil, err
+	}
+	return u, own, errors.Join(err, failed)
 }
 
 func actingNotAllowed(detail string) error {

@@ -44,8 +44,8 @@ func (p Principal) reader(groups []access.Group) access.Reader {
 
 // ReaderNamed is ReaderOf of the user with that userName or id.
 func (s *Service) ReaderNamed(ctx context.Context, teamID, user string) (access.Reader, error) {
-	if isUUID(user) {
-		return s.ReaderOf(ctx, teamID, user)
+	if reader, err := s.ReaderOf(ctx, teamID, user); err != nil || reader.UserID() != "" {
+		return reader, err
 	}
 	ids, err := s.UserIDsByName(ctx, teamID, []string{user})
 	if err != nil {

@@ -52,6 +52,8 @@ func unauthorized() error {
 //   - the error of Admit. The call is not counted. The Principal has the team and the key.
 //   - 503 unavailable if the store fails. The call may have been counted.
 //
+// While the disk takes no writes, calls are not counted, so that reads work.
+//
 // With the option Reading, a person's groups are read next to the count.
 func (s *Service) Authenticate(ctx context.Context, text string, options ...Option) (Authentication, error) {
 	return s.authenticate(ctx, text, call{counted: true, reading: slices.Contains(options, Reading)})
@@ -260,7 +262,13 @@ func (s *Service) step(ctx context.Context, r record, now time.Time) (quota.Stat
 	}
 	limit := calls(w, 0).Limit
 	// On a full disk too: else nobody could read, or remove what fills it.
-	item, err := s.Table.Add(table.Freeing(ctx), quota.Step(quota.CallsKey(r.TeamID, r.id, w), w, limit))
+	key := quota.CallsKey(r.TeamID, r.id, w)
+	item, err := s.Table.Add(table.Freeing(ctx), quota.Step(key, w, limit))
+	if table.IsFull(err) || table.IsUnwritable(err) { // reads go on, as those of other keys do; what writes is refused by its own write
+		if item, err = s.counted(ctx, key); err == nil && quota.Used(item) >= limit {
+			return quota.State{}, quota.Exceeded(calls(w, limit))
+		}
+	}
 	if table.AsConditionFailed(err) != nil {
 		return quota.State{}, quota.Exceeded(calls(w, limit))
 	}
@@ -268,6 +276,15 @@ func (s *Service) step(ctx context.Context, r record, now time.Time) (quota.Stat
 		return quota.State{}, asUnavailable(fmt.Errorf("count a call of key %s: %w", r.id, err))
 	}
 	return calls(w, quota.Used(item)), nil
+}
+
+// counted returns a counter, or the zero Item.
+func (s *Service) counted(ctx context.Context, key table.Key) (table.Item, error) {
+	item, err := s.Table.Get(ctx, key)
+	if errors.Is(err, table.ErrNotFound) {
+		return table.Item{}, nil
+	}
+	return item, err
 }
 
 // userOf reads the user of a personal key. If it seems to be missing, it may be new and is read

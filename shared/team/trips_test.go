@@ -5,10 +5,12 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"docent/shared/apierr"
+	"docent/shared/quota"
 	"docent/shared/table"
 	"docent/shared/table/bolt/bolttest"
 	"docent/shared/team"
@@ -185,6 +187,43 @@ func TestStoreThatDoesNotAnswer(t *testing.T) {
 			w.get, w.add = nil, nil
 			if _, err := o.Authenticate(t.Context(), text); err != nil {
 				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+// TestADiskThatTakesNothingCanBeRead with every key. A quota that was used up before stays so.
+func TestADiskThatTakesNothingCanBeRead(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]error{"full": syscall.ENOSPC, "read-only": syscall.EROFS, "moved": table.ErrMoved} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, w := openWatched(t)
+			_, used := o.key(t, team.NewKey{Kind: team.KindPersonal})
+			_, fresh := o.key(t, team.NewKey{Kind: team.KindPersonal})
+			spent, text := o.key(t, team.NewKey{Kind: team.KindPersonal})
+			session, _ := o.opened(t, used)
+			day := quota.Day(o.Now())
+			all := quota.Step(quota.CallsKey(o.team.ID, spent.ID, day), day, quota.CallsPerDay)
+			for name := range all.By {
+				all.By[name] = quota.CallsPerDay
+			}
+			if _, err := o.Table.Add(t.Context(), all); err != nil {
+				t.Fatal(err)
+			}
+			w.add = func(context.Context, table.Key) error { return fails }
+			for key, calls := range map[string]int64{used: 1, fresh: 0} {
+				got, err := o.Authenticate(t.Context(), key)
+				if err != nil || len(got.Quotas) != 1 || got.Quotas[0].Used != calls {
+					t.Errorf("after %d calls: %+v, %v", calls, got.Quotas, err)
+				}
+			}
+			if _, err := o.AuthenticateSession(t.Context(), session); err != nil {
+				t.Errorf("a session: %v", err)
+			}
+			var exceeded *quota.ExceededError
+			if _, err := o.Authenticate(t.Context(), text); !errors.As(err, &exceeded) {
+				t.Errorf("a used-up quota: %v", err)
 			}
 		})
 	}

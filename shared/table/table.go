@@ -36,8 +36,8 @@ var (
 	ErrUnavailable = errors.New("store unavailable")
 	// ErrFull: the room that is left on the disk is kept for removing data; nothing was written.
 	ErrFull = errors.New("no room on the disk")
-	// ErrMoved: the file of the database was moved, removed or replaced since it was opened; nothing was written.
-	ErrMoved = errors.New("the database is no longer in its place")
+	// ErrMoved: the file of the database, or the folder of objects, was moved, removed or replaced since it was opened; nothing was written.
+	ErrMoved = errors.New("the data is no longer in its place")
 	// ErrTooLarge: an item or a Write exceeds its bound.
 	ErrTooLarge = errors.New("too large for the store")
 	// ErrInvalid: an empty, oversized or malformed key, an unknown table, a damaged

@@ -29,6 +29,8 @@ var _ blob.Store = (*Store)(nil)
 // Store keeps objects under one folder. Several processes may use one folder.
 type Store struct {
 	root    *os.Root
+	path    string      // of the folder
+	folder  fs.FileInfo // of root
 	owner   owner
 	kept    keptFiles
 	holding holding
@@ -44,10 +46,10 @@ func Open(folder string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the object folder: %w", err)
 	}
-	s := &Store{root: root}
-	info, err := root.Stat(".")
+	s := &Store{root: root, path: folder}
+	s.folder, err = root.Stat(".")
 	if err == nil {
-		s.owner = ownerOf(info)
+		s.owner = ownerOf(s.folder)
 		err = s.prepare()
 	}
 	if err != nil {
@@ -100,7 +102,17 @@ func (s *Store) RemoveUnfinished() error {
 	return nil
 }
 
-// Put stores data under name; see blob.Store.
+// checkPlace returns table.ErrMoved if another folder is at the path of the open one, or none. What is written to the open one would then
+// be lost with it.
+func (s *Store) checkPlace() error {
+	info, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, s.folder) {
+		return fmt.Errorf("%w: %s was moved, removed or replaced; put it back, or stop and start again", table.ErrMoved, s.path)
+	}
+	return nil // where it cannot be looked at, it may be
+}
+
+// Put stores data under name; see blob.Store. It returns an error that wraps table.ErrMoved if the folder is no longer in its place.
 func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 	if err := check(ctx, name); err != nil {
 		return err
@@ -114,10 +126,16 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 
 // put stores under name what write writes to a file.
 func (s *Store) put(ctx context.Context, name string, write func(*os.File) error) error {
+	if err := s.checkPlace(); err != nil {
+		return fmt.Errorf("put object %s: %w", name, err)
+	}
 	temporary := path.Join(unfinished, rand.Text())
 	err := s.create(temporary, write)
 	if err == nil {
 		err = ctx.Err()
+	}
+	if err == nil { // again: what is written may have taken minutes to come
+		err = s.checkPlace()
 	}
 	if err == nil {
 		err = s.publish(temporary, pathOf(name))

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"docent/shared/blob"
 	"docent/shared/blob/blobtest"
 	"docent/shared/blob/dir"
+	"docent/shared/table"
 )
 
 func TestMain(m *testing.M) {
@@ -55,6 +58,62 @@ func TestObjectsSurviveReopening(t *testing.T) {
 		t.Errorf("Get = %q, %v", got, err)
 	}
 }
+
+// TestNothingIsStoredInAFolderThatIsGone: it would be lost with it. What is there can be read.
+func TestNothingIsStoredInAFolderThatIsGone(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows moves and removes no open folder")
+	}
+	folder := filepath.Join(t.TempDir(), "blobs")
+	s := open(t, folder)
+	if err := s.Put(t.Context(), "a", []byte("kept")); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(when string) {
+		t.Helper()
+		for _, err := range []error{s.Put(t.Context(), "b", nil), s.PutFrom(t.Context(), "b", strings.NewReader("a file"))} {
+			if !errors.Is(err, table.ErrMoved) {
+				t.Errorf("%s: %v", when, err)
+			}
+		}
+	}
+	if err := os.Rename(folder, folder+".old"); err != nil {
+		t.Fatal(err)
+	}
+	refused("moved away")
+	if got, err := s.Get(t.Context(), "a"); err != nil || string(got) != "kept" {
+		t.Errorf("moved away, a read: %q, %v", got, err)
+	}
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	refused("replaced")
+	if err := errors.Join(os.Remove(folder), os.Rename(folder+".old", folder)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(t.Context(), "b", []byte("stored")); err != nil {
+		t.Errorf("put back: %v", err)
+	}
+	moves := readerFunc(func([]byte) (int, error) {
+		if err := os.Rename(folder, folder+".old"); err != nil {
+			return 0, err
+		}
+		return 0, io.EOF
+	})
+	if err := s.PutFrom(t.Context(), "c", moves); !errors.Is(err, table.ErrMoved) {
+		t.Errorf("moved while a file comes: %v", err)
+	}
+	if err := os.RemoveAll(folder + ".old"); err != nil {
+		t.Fatal(err)
+	}
+	refused("removed")
+}
+
+type readerFunc func([]byte) (int, error)
+
+// Read implements io.Reader.
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestForeignFilesAreNoObjects(t *testing.T) {
 	t.Parallel()

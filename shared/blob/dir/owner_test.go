@@ -3,8 +3,10 @@
 package dir_test
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -15,7 +17,16 @@ import (
 // TestWhatRootMakesBelongsToTheOwnerOfTheFolder: the server, which is not root, could not read it.
 func TestWhatRootMakesBelongsToTheOwnerOfTheFolder(t *testing.T) {
 	t.Parallel()
-	if os.Geteuid() != 0 {
+	inCI := os.Getenv("CI") == "true"
+	switch {
+	case os.Geteuid() == 0:
+	case inCI: // this test alone, by root, which CI needs for the releases too
+		out, err := exec.Command("sudo", "-n", "CI=true", os.Args[0], "-test.count=1", "-test.v", "-test.run=^"+t.Name()+"$").CombinedOutput()
+		if err != nil || !bytes.Contains(out, []byte("--- PASS: "+t.Name())) {
+			t.Fatalf("only root can give files to others: %v\n%s", err, out)
+		}
+		return
+	default:
 		t.Skip("only root can give files to others")
 	}
 	const user = 12345
@@ -23,7 +34,9 @@ func TestWhatRootMakesBelongsToTheOwnerOfTheFolder(t *testing.T) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chown(folder, user, user+1); err != nil {
+	if err := os.Chown(folder, user, user+1); err != nil && inCI {
+		t.Fatal(err)
+	} else if err != nil {
 		t.Skip(err) // a namespace with a single user
 	}
 	s, err := dir.Open(folder)

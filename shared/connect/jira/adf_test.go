@@ -81,6 +81,9 @@ func TestWikiMarkupBecomesMarkdown(t *testing.T) {
 		"text":                 {"{color:red}red{color} {{mono}} 2*3*4 !plan.png|width=3! really!", "red `mono` 2*3*4 [plan.png] really!"},
 		"a table":              {"||A||B||\n|1|2|\nx", "|A|B|\n|---|---|\n|1|2|\nx"},
 		"a table no head":      {"|1|2|\n|3|4|", "|1|2|\n|---|---|\n|3|4|"},
+		"a table of links":     {"|[a|https://x.test]|[b|OPS-1]|\n|1|2|", "|[a](https://x.test)|[b](https://jira.test/browse/OPS-1)|\n|---|---|\n|1|2|"},
+		"a table with a bar":   {"|{code}a|b{code}|2|\n|3|4|", "|`a\\|b`|2|\n|---|---|\n|3|4|"},
+		"a table left open":    {"|1|2", "|1|2\n|---|---|"},
 		"a panel":              {"{panel:title=Mind}\na\n{panel}", "**Mind**\n\na"},
 	} {
 		body, _ := json.Marshal(tt.markup)
@@ -100,8 +103,9 @@ func TestAHostileTextIsBounded(t *testing.T) {
 		"long":     doc(paragraph(words(strings.Repeat("a", 6<<20)))),
 		"one line": json.RawMessage(`"` + strings.Repeat("[a|", 200_000) + `"`), "braces": json.RawMessage(`"` + strings.Repeat("{{", 200_000) + `"`),
 		"blocks": json.RawMessage(`"` + strings.Repeat("{code}", 700_000) + `"`), "open blocks": json.RawMessage(`"` + strings.Repeat("a{quote:b}{code:c}", 200_000) + `"`),
-		"rows of code": json.RawMessage(`"|` + strings.Repeat("{code}a", 200_000) + `"`),
-		"long rows":    json.RawMessage(`"` + strings.Repeat("|a"+strings.Repeat(`\n`+strings.Repeat("a", 1000), 90)+`\n`, 40) + `"`),
+		"panels that one mark ends": json.RawMessage(`"` + strings.Repeat("a{panel:b}", 400_000) + `\n{panel}"`),
+		"rows of code":              json.RawMessage(`"|` + strings.Repeat("{code}a", 200_000) + `"`),
+		"long rows":                 json.RawMessage(`"` + strings.Repeat("|a"+strings.Repeat(`\n`+strings.Repeat("a", 1000), 90)+`\n`, 40) + `"`),
 	} {
 		if got := text(body, ""); len(got) > maxText {
 			t.Errorf("%s: %d bytes", name, len(got))

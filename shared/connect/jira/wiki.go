@@ -27,7 +27,7 @@ var (
 
 // wiki returns wiki markup as Markdown.
 func wiki(markup, base string) string {
-	r := rewriting{base: base, rest: strings.ReplaceAll(markup, "\r\n", "\n"), unclosed: map[string]bool{}}
+	r := rewriting{base: base, rest: strings.ReplaceAll(markup, "\r\n", "\n"), inLine: map[string]int{}, below: map[string]int{}}
 	for r.rest != "" {
 		var line string
 		line, r.rest, _ = strings.Cut(r.rest, "\n")
@@ -41,19 +41,21 @@ func wiki(markup, base string) string {
 
 // rewriting is one call of wiki.
 type rewriting struct {
-	base     string
-	rest     string // the lines after the one that is rewritten
-	out      []string
-	end      string          // of the block of code that is open; empty: none is
-	quoted   bool            // a quote is open
-	isRow    bool            // the line before is a row of a table
-	unclosed map[string]bool // the marks that end blocks and do not come any more
+	base   string
+	rest   string // the lines after the one that is rewritten
+	out    []string
+	end    string // of the block of code that is open; empty: none is
+	quoted bool   // a quote is open
+	isRow  bool   // the line before is a row of a table
+	// Where marks that end blocks are next, as follows knows it: in the line that is rewritten, and in rest.
+	inLine, below map[string]int
 }
 
 func (r *rewriting) line(line string) {
 	if r.end == "" && strings.HasPrefix(line, "|") {
 		line = wikiCellCode.ReplaceAllStringFunc(line, cellCode)
 	}
+	clear(r.inLine)
 	for {
 		if r.end != "" {
 			if line = r.code(line); strings.TrimSpace(line) == "" {
@@ -105,12 +107,23 @@ func (r *rewriting) nextBlock(line string) (before, block, parameters, after str
 	}
 }
 
-// isClosed reports whether a mark follows, in the line or below. A mark that does not is looked for once.
+// isClosed reports whether a mark follows, in the line or below.
 func (r *rewriting) isClosed(mark, after string) bool {
-	if !r.unclosed[mark] {
-		r.unclosed[mark] = !strings.Contains(after, mark) && !strings.Contains(r.rest, mark)
+	return follows(r.inLine, mark, after) || follows(r.below, mark, r.rest)
+}
+
+// follows reports whether mark is in text, which is what is left of a text that gets shorter from its start. known has, by mark, how many
+// bytes of the text are left where the mark is next, or 0 if it does not come any more. So nothing is searched twice for a mark.
+func follows(known map[string]int, mark, text string) bool {
+	left, found := known[mark]
+	if !found || left > len(text) {
+		left = 0
+		if at := strings.Index(text, mark); at >= 0 {
+			left = len(text) - at
+		}
+		known[mark] = left
 	}
-	return !r.unclosed[mark]
+	return left > 0
 }
 
 // text adds a line outside of code, or a part of one.
@@ -123,9 +136,11 @@ func (r *rewriting) text(line string) {
 	if r.quoted {
 		prefix = "> "
 	}
-	r.out = append(r.out, prefix+wikiLine(line, r.base))
-	if isRow && !r.isRow { // Markdown wants a line below the first row
-		cells := strings.Count(strings.ReplaceAll(line, "||", "|"), "|") - 1
+	line = wikiLine(line, r.base)
+	r.out = append(r.out, prefix+line)
+	if isRow && !r.isRow { // Markdown wants a line below the first row, with as many cells
+		row := strings.TrimSuffix(strings.TrimRight(line, " \t"), "|")
+		cells := strings.Count(row, "|") - strings.Count(row, `\|`)
 		r.out = append(r.out, prefix+strings.Repeat("|---", min(max(cells, 1), 100))+"|")
 	}
 	r.isRow = isRow

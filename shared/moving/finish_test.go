@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"docent/shared/blob"
 	"docent/shared/blob/dir"
 	"docent/shared/pending"
 	"docent/shared/table"
@@ -274,5 +275,34 @@ func TestFinishStopsWhereTheHomesDiffer(t *testing.T) {
 	wantKeys(t, into, document.Key)
 	if len(*noted) > 0 {
 		t.Errorf("noted %q", *noted)
+	}
+}
+
+// hookedObjects calls put instead of storing an object.
+type hookedObjects struct {
+	blob.Store
+	put func(name string) error
+}
+
+// Put implements blob.Store.
+func (s hookedObjects) Put(_ context.Context, name string, _ []byte) error { return s.put(name) }
+
+func TestObjectsThatAreNotStoredAreAnError(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ put, want error }{
+		"refused": {errStopped, errStopped},
+		"lost":    {nil, ErrDiffers},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, noted := newMove(t)
+			if err := m.From.Blobs.Put(t.Context(), "segments/a", []byte("a")); err != nil {
+				t.Fatal(err)
+			}
+			m.To.Blobs = hookedObjects{m.To.Blobs, func(string) error { return c.put }}
+			if _, err := m.Finish(t.Context()); !errors.Is(err, c.want) || len(*noted) > 0 {
+				t.Errorf("noted %q, %v, want %v", *noted, err, c.want)
+			}
+		})
 	}
 }

@@ -67,9 +67,15 @@ func TestWalkingAListShowsEachEntryOnce(t *testing.T) {
 		for i, sort := range want {
 			all[i] = table.Entry[string]{Position: sort, Value: sort}
 		}
-		whole, _ := walk(rt, limit, func(w table.Window) table.Slice[string] { return table.SliceOf(all, w) }, false, "")
-		if !slices.Equal(whole, want) {
-			rt.Fatalf("in memory\n%v, want\n%v", whole, want)
+		inMemory := func(w table.Window) table.Slice[string] { return table.SliceOf(all, w) }
+		for _, backward := range []bool{false, true} {
+			from := ""
+			if backward {
+				from = end + "~"
+			}
+			if whole, _ := walk(rt, limit, inMemory, backward, from); !slices.Equal(whole, want) {
+				rt.Fatalf("in memory, backward %v\n%v, want\n%v", backward, whole, want)
+			}
 		}
 	})
 }

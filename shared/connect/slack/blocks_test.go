@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"docent/shared/connect/slack"
+	"docent/shared/growthtest"
 )
 
 // TestTextsOfMessages: monitoring and build systems post what they say as blocks or attachments, often next to a short text for
@@ -85,4 +86,12 @@ func TestTitleOfAMessageThatBeginsWithCode(t *testing.T) {
 	if want := "```\nmake\nok\n```"; !ok || i.Title != "make" || i.Body != want {
 		t.Errorf("Item = %q, %q; want make, %q", i.Title, i.Body, want)
 	}
+}
+
+func TestATableTakesMemoryInProportionToItsCells(t *testing.T) {
+	growthtest.Linear(t, 5000, func(n int) {
+		cell := `{"type":"raw_text","text":"a"}`
+		blocks := `[{"type":"table","rows":[[` + cell + strings.Repeat(","+cell, n) + `]]}]`
+		slack.Message{TS: "1780000000.000100", Text: "a", BotID: "B1", Blocks: json.RawMessage(blocks)}.Item("C1", "ops")
+	})
 }

@@ -92,17 +92,18 @@ func (b block) table(depth int) string {
 	}
 	lines := []string{b.Caption, ""}
 	for i, row := range rows {
-		line := "|"
+		var line strings.Builder
+		line.WriteString("|")
 		for _, cell := range row {
 			text := strings.Join(strings.Fields(cell.text(depth+1)), " ")
-			line += " " + inCell.ReplaceAllStringFunc(text, func(found string) string {
+			line.WriteString(" " + inCell.ReplaceAllStringFunc(text, func(found string) string {
 				if found == "|" {
 					return `\|`
 				}
 				return found
-			}) + " |"
+			}) + " |")
 		}
-		lines = append(lines, line)
+		lines = append(lines, line.String())
 		if i == 0 {
 			lines = append(lines, "|"+strings.Repeat(" --- |", len(row)))
 		}

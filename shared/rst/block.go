@@ -154,18 +154,19 @@ func (d *document) terms(lines []string, form *regexp.Regexp, depth int) ([]bloc
 
 // lineBlock converts lines that each begin with "| ".
 func (d *document) lineBlock(lines []string) ([]block, int) {
-	var texts []string
+	var parts [][]string // of each line, which others may continue
 	n := 0
 	for ; n < len(lines) && lines[n] != ""; n++ {
 		text, own := strings.CutPrefix(lines[n], "|")
-		if text = strings.TrimSpace(text); own || len(texts) == 0 {
-			texts = append(texts, text)
-		} else {
-			texts[len(texts)-1] += " " + text
+		if own || n == 0 {
+			parts = append(parts, nil)
 		}
+		last := &parts[len(parts)-1]
+		*last = append(*last, strings.TrimSpace(text))
 	}
-	for i, text := range texts {
-		texts[i] = atLineStart(d.inline(text))
+	texts := make([]string, len(parts))
+	for i, line := range parts {
+		texts[i] = atLineStart(d.inline(strings.Join(line, " ")))
 	}
 	return []block{{text: strings.Trim(strings.Join(texts, "\\\n"), "\\\n"), paragraph: true}}, n
 }

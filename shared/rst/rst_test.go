@@ -103,11 +103,12 @@ var hostile = map[string]func(n int) string{
 	"one long title": func(n int) string {
 		return ".. _a:\n\n" + strings.Repeat("b", n) + "\n====\n\n" + strings.Repeat(":ref:`a` ", n)
 	},
-	"substitutions":      func(n int) string { return strings.Repeat("  .. |a| replace:: b\n", n) },
-	"a title of itself":  func(n int) string { return ".. _a:\n\n:ref:`a`\n=======\n\n" + strings.Repeat("x", n) },
-	"terms":              func(n int) string { return strings.Repeat("a\n  b\n", n) },
-	"directives":         func(n int) string { return strings.Repeat(".. a:: b\n", n) },
-	"fields with blanks": func(n int) string { return strings.Repeat(":a: b\n\n", n) },
+	"substitutions":          func(n int) string { return strings.Repeat("  .. |a| replace:: b\n", n) },
+	"a title of itself":      func(n int) string { return ".. _a:\n\n:ref:`a`\n=======\n\n" + strings.Repeat("x", n) },
+	"terms":                  func(n int) string { return strings.Repeat("a\n  b\n", n) },
+	"directives":             func(n int) string { return strings.Repeat(".. a:: b\n", n) },
+	"a long line of a block": func(n int) string { return "| a\n" + strings.Repeat("b\n", n) },
+	"fields with blanks":     func(n int) string { return strings.Repeat(":a: b\n\n", n) },
 }
 
 // stairs returns lines each of which is indented by one space more or less than the one before.

@@ -130,7 +130,7 @@ func printSources(con *console, sources []client.Source, content bool) error {
 	for i, s := range sources {
 		fmt.Fprintf(&b, "%d. %s (%s, %s)\n   %s\n", i+1, oneLine(s.Title, 200), s.SourceType, s.Provider, s.URL)
 		if content {
-			fmt.Fprintf(&b, "   %s\n", oneLine(s.Content, 240))
+			fmt.Fprintf(&b, "   %s\n", oneLine(withoutPath(s.Content), 240))
 		}
 		if s.Explanation != nil {
 			fmt.Fprintf(&b, "   %s\n", explained(*s.Explanation))
@@ -138,6 +138,16 @@ func printSources(con *console, sources []client.Source, content bool) error {
 	}
 	// The text of documents must not control the terminal.
 	return printf(con.out, "%s", client.Printable(b.String()))
+}
+
+// withoutPath returns the content of a source without the path of headings before it, if that is the heading with which it begins.
+func withoutPath(content string) string {
+	path, passage, _ := strings.Cut(content, "\n\n")
+	heading, _, _ := strings.Cut(passage, "\n")
+	if marks, text, found := strings.Cut(heading, " "); found && text == path && strings.Trim(marks, "#") == "" {
+		return passage
+	}
+	return content
 }
 
 // explained returns an explanation on one line.

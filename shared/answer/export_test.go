@@ -1,6 +1,9 @@
 package answer
 
-import "docent/shared/table"
+import (
+	"docent/shared/search"
+	"docent/shared/table"
+)
 
 // Stored is an answer written as an item and read back.
 func Stored(a Answer) (Answer, table.Item, error) {
@@ -43,3 +46,6 @@ func Searches(question string, before ...string) (texts []string) {
 
 // PartsOf is partsOf.
 func PartsOf(question string) []string { return partsOf(question) }
+
+// Joined is joined.
+func Joined(parts []search.Part) search.Result { return joined(parts) }

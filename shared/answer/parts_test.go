@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"docent/shared/answer"
+	"docent/shared/search"
 )
 
 func TestPartsOf(t *testing.T) {
@@ -37,5 +38,28 @@ func TestPartsOf(t *testing.T) {
 		if got := answer.PartsOf(text); !slices.Equal(got, want) {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
+	}
+}
+
+// A model gets the best passages of each part of a question, each passage once, and none of a part that nothing answers.
+func TestPassagesOfPartsAreJoined(t *testing.T) {
+	t.Parallel()
+	found := func(confidence float64, passages ...string) search.Part {
+		r := search.Result{HasTerms: true, Passages: 9}
+		for _, p := range passages {
+			r.Best = append(r.Best, search.Hit{Passage: p, Confidence: confidence})
+		}
+		return search.Part{Result: r}
+	}
+	all := answer.Joined([]search.Part{found(1, "a", "b", "c"), found(0, "weak"), found(1, "b", "d"), found(1)})
+	var got []string
+	for _, hit := range all.Best {
+		got = append(got, hit.Passage)
+	}
+	if want := []string{"a", "b", "d", "c"}; !slices.Equal(got, want) || all.Passages != 9 || !all.HasTerms {
+		t.Errorf("%q of %d passages, want %q", got, all.Passages, want)
+	}
+	if none := answer.Joined([]search.Part{found(0, "weak")}); len(none.Best) > 0 || none.HasTerms {
+		t.Errorf("%+v, though nothing was found", none)
 	}
 }

@@ -64,7 +64,7 @@ func (r *rewriting) line(line string) {
 		}
 		before, block, parameters, after, found := r.nextBlock(line)
 		if !found {
-			r.text(line)
+			r.text(r.wholeRow(line))
 			return
 		}
 		if strings.TrimSpace(before) != "" {
@@ -129,9 +129,6 @@ func follows(known map[string]int, mark, text string) bool {
 // text adds a line outside of code, or a part of one.
 func (r *rewriting) text(line string) {
 	isRow := strings.HasPrefix(line, "|")
-	if isRow {
-		line = r.wholeRow(line)
-	}
 	prefix := ""
 	if r.quoted {
 		prefix = "> "
@@ -146,8 +143,12 @@ func (r *rewriting) text(line string) {
 	r.isRow = isRow
 }
 
-// wholeRow returns a row of a table with the lines that its cells go on in, and takes them. A row ends with a line that ends with |.
+// wholeRow returns the end of a line, and if it is a row of a table, with the lines in which its cells continue, which it takes. A row ends
+// with a line that ends with |.
 func (r *rewriting) wholeRow(line string) string {
+	if !strings.HasPrefix(line, "|") {
+		return line
+	}
 	const most = 100 // lines
 	isWhole := func(line string) bool { return strings.HasSuffix(strings.TrimRight(line, " \t"), "|") }
 	whole, rest := line, r.rest
@@ -191,7 +192,7 @@ func (r *rewriting) begin(block, parameters string) {
 		r.out, r.end = append(r.out, "```"+language), "{"+block+"}"
 	case "quote":
 		if r.quoted {
-			r.out = append(r.out, "") // else the next line goes on with the quote
+			r.out = append(r.out, "") // else the next line continues the quote
 		}
 		r.quoted = !r.quoted
 	case "panel":

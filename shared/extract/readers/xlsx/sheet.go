@@ -23,6 +23,7 @@ type cell struct {
 	column   int
 	text     string
 	isNumber bool
+	doubtful bool // a 0 of a formula, which may never have been calculated
 }
 
 // row is a row that has cells, in the order of columns.
@@ -87,6 +88,10 @@ func (b *workbook) sheet(s sheet) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	g.dropDoubtful()
+	if g.calculation.lacking {
+		b.lacking = append(b.lacking, s.name)
+	}
 	if len(g.rows) == 0 {
 		return "", nil
 	}
@@ -121,6 +126,8 @@ type grid struct {
 	merged []area
 	hidden hidden
 	left   int // bytes that the cells may still have
+
+	calculation calculation
 }
 
 func (g *grid) spend(text string) error {
@@ -175,13 +182,14 @@ func (g *grid) cellsOf(d *ooxml.Decoder, r *row) error {
 		if column > maxColumn {
 			return extract.Errorf("The sheet has more than %d columns.", maxColumn)
 		}
-		text, isNumber, err := g.value(d, e)
-		if err != nil || strings.TrimSpace(text) == "" {
+		c, err := g.cell(d, e)
+		if err != nil || strings.TrimSpace(c.text) == "" {
 			return err
 		}
+		c.column = column
 		sorted = sorted && (len(r.cells) == 0 || r.cells[len(r.cells)-1].column < column)
-		r.cells = append(r.cells, cell{column, text, isNumber})
-		return g.spend(text)
+		r.cells = append(r.cells, c)
+		return g.spend(c.text)
 	})
 	if !sorted {
 		slices.SortStableFunc(r.cells, func(a, b cell) int { return cmp.Compare(a.column, b.column) })
@@ -189,11 +197,14 @@ func (g *grid) cellsOf(d *ooxml.Decoder, r *row) error {
 	return err
 }
 
-// value returns the text of the cell that is the current element.
-func (g *grid) value(d *ooxml.Decoder, c xml.StartElement) (text string, isNumber bool, err error) {
+// cell returns the cell that is the current element, without its column.
+func (g *grid) cell(d *ooxml.Decoder, e xml.StartElement) (c cell, err error) {
 	var value, inline string
+	isFormula := false
 	err = d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
+		case "f":
+			isFormula = true
 		case "v":
 			value, err = d.Text()
 		case "is":
@@ -202,17 +213,21 @@ func (g *grid) value(d *ooxml.Decoder, c xml.StartElement) (text string, isNumbe
 		return err
 	})
 	if err != nil {
-		return "", false, err
+		return cell{}, err
+	}
+	kind := ooxml.Attr(e, "t")
+	if isFormula {
+		c.doubtful = g.calculation.add(kind, value, g.onOpening)
 	}
 	var f cellFormat
-	if s, err := strconv.Atoi(ooxml.Attr(c, "s")); err == nil && s >= 0 && s < len(g.formats) {
+	if s, err := strconv.Atoi(ooxml.Attr(e, "s")); err == nil && s >= 0 && s < len(g.formats) {
 		f = g.formats[s]
 	}
-	text, isNumber = g.shown(f, ooxml.Attr(c, "t"), value, inline)
+	c.text, c.isNumber = g.shown(f, kind, value, inline)
 	if f.struck {
-		text = markdown.Struck(text)
+		c.text = markdown.Struck(c.text)
 	}
-	return text, isNumber, nil
+	return c, nil
 }
 
 // shown returns what a cell with format f shows. kind is its attribute t; inline is its text if that is not among the shared strings.
@@ -226,7 +241,10 @@ func (g *grid) shown(f cellFormat, kind, value, inline string) (text string, isN
 	case "inlineStr":
 		return f.string(inline), false
 	case "b":
-		if value == "1" {
+		switch value {
+		case "": // of a formula that was not calculated
+			return "", false
+		case "1":
 			return "TRUE", false
 		}
 		return "FALSE", false

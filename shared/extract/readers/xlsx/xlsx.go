@@ -31,7 +31,10 @@ type workbook struct {
 	is1904  bool
 	sheets  []sheet
 	partly  []string // names of sheets with hidden rows or columns
-	budget  *markdown.Budget
+	lacking []string // names of sheets with formulas that have no values
+	// onOpening: Excel is to calculate all formulas when it opens the file.
+	onOpening bool
+	budget    *markdown.Budget
 }
 
 // sheet is an entry of the workbook.
@@ -81,11 +84,19 @@ func Read(ctx context.Context, file io.ReaderAt, size int64, limits extract.Limi
 	case len(b.partly) > 1:
 		doc.Notes = append(doc.Notes, fmt.Sprintf("Hidden rows or columns of %d sheets were left out.", len(b.partly)))
 	}
+	switch {
+	case len(b.lacking) == 1:
+		doc.Notes = append(doc.Notes, "Formulas of the sheet "+b.lacking[0]+" have no values. "+calculate)
+	case len(b.lacking) > 1:
+		doc.Notes = append(doc.Notes, fmt.Sprintf("Formulas of %d sheets have no values. ", len(b.lacking))+calculate)
+	}
 	if len(doc.Pages) == 0 && len(doc.Notes) == 0 {
 		doc.Notes = []string{"The workbook has no text."}
 	}
 	return doc, nil
 }
+
+const calculate = "To calculate them, open the file in a spreadsheet program, and save it."
 
 // open reads the list of sheets, the styles and the shared strings.
 func (b *workbook) open(pages int) error {
@@ -132,6 +143,9 @@ func (b *workbook) list(main string, relations map[string]ooxml.Relation, pages 
 			case "workbookPr":
 				v := ooxml.Attr(e, "date1904")
 				b.is1904 = v != "" && ooxml.On(v)
+			case "calcPr":
+				v := ooxml.Attr(e, "fullCalcOnLoad")
+				b.onOpening = v != "" && ooxml.On(v)
 			case "sheets":
 				return d.Each(func(e xml.StartElement) error {
 					s := sheet{name: markdown.Title(ooxml.Attr(e, "name"))}

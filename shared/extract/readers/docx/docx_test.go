@@ -174,6 +174,12 @@ func TestRead(t *testing.T) {
 		{"a content control", "<w:sdt><w:sdtPr/><w:sdtContent>" + p("", "held") + "</w:sdtContent></w:sdt>", "held\n"},
 		{"text that Markdown would take for a mark", p("", "# no heading") + p("", "1. no list") + p("", "- no item"),
 			"\\# no heading\n\n1\\. no list\n\n\\- no item\n"},
+		{"fields of a form of old: a choice, boxes, a text, and a choice that is shown as text too",
+			"<w:p>" + run("Dept ") + form(`<w:ddList><w:result w:val="1"/><w:listEntry w:val="Sales"/><w:listEntry w:val="Legal"/></w:ddList>`, "") +
+				run(" yes ") + form(`<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>`, "") + run(" no ") + form(`<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>`, "") +
+				run(" maybe ") + form(`<w:checkBox><w:default w:val="1"/></w:checkBox>`, "") + run(" by ") + form("<w:textInput/>", "Ada") + "</w:p>" +
+				"<w:p>" + form(`<w:ddList><w:listEntry w:val="Sales"/></w:ddList>`, "Sales") + form(`<w:ddList><w:result w:val="7"/></w:ddList>`, "") + "</w:p>",
+			"Dept Legal yes ☒ no ☐ maybe ☒ by Ada\n\nSales\n"},
 		{"entities of XML", p("", "a &lt;b&gt; &#8364;"), "a <b> €\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -227,5 +233,33 @@ func TestTitle(t *testing.T) {
 	}), extract.Limits{})
 	if err != nil || doc.Title != "Annual report" {
 		t.Errorf("title %q, %v", doc.Title, err)
+	}
+}
+
+// form returns a field of a form: its data and its result.
+func form(data, result string) string {
+	mark := func(kind, data string) string {
+		return `<w:r><w:fldChar w:fldCharType="` + kind + `">` + data + "</w:fldChar></w:r>"
+	}
+	return mark("begin", "<w:ffData>"+data+"</w:ffData>") + "<w:r><w:instrText>FORM</w:instrText></w:r>" + mark("separate", "") + run(result) + mark("end", "")
+}
+
+// TestAListMayHaveTheLevelsOfAStyle: templates of companies define their numbers once, as a style of lists.
+func TestAListMayHaveTheLevelsOfAStyle(t *testing.T) {
+	t.Parallel()
+	const levels = `<w:lvl w:ilvl="0"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1"/></w:lvl>` +
+		`<w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="decimal"/><w:lvlText w:val="%1.%2"/></w:lvl>`
+	const numbering = `<w:abstractNum w:abstractNumId="0"><w:numStyleLink w:val="Corp"/></w:abstractNum>` +
+		`<w:abstractNum w:abstractNumId="1"><w:styleLink w:val="Corp"/>` + levels + `</w:abstractNum>` +
+		`<w:abstractNum w:abstractNumId="2"><w:numStyleLink w:val="Missing"/>` + levels + `</w:abstractNum>` +
+		`<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num><w:num w:numId="2"><w:abstractNumId w:val="1"/></w:num><w:num w:numId="3"><w:abstractNumId w:val="2"/></w:num>`
+	heading := func(level, text string) string {
+		return strings.Replace(item("1", level, text), "<w:pPr>", `<w:pPr><w:outlineLvl w:val="`+level+`"/>`, 1)
+	}
+	doc, err := read(t, officetest.Docx(t, heading("0", "Start")+heading("1", "Scope")+heading("0", "Rollback")+heading("1", "Undo")+item("2", "1", "step")+item("3", "0", "other"),
+		map[string]string{"word/numbering.xml": officetest.XML("w:numbering", numbering)}), extract.Limits{})
+	const want = "# 1 Start\n\n## 1.1 Scope\n\n# 2 Rollback\n\n## 2.1 Undo\n\n    - 2.2 step\n1. other\n"
+	if err != nil || len(doc.Pages) != 1 || doc.Pages[0].Markdown != want {
+		t.Errorf("got %+v, %v, want %q", doc.Pages, err, want)
 	}
 }

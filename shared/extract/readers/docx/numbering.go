@@ -50,6 +50,7 @@ func (r *reader) readNumbering(name string) error {
 		return err
 	}
 	defer d.Close()
+	ofStyle, likeStyle := map[string]string{}, map[string]string{} // by style, and by abstract list
 	err = d.Each(func(xml.StartElement) error {
 		return d.Each(func(e xml.StartElement) error {
 			if len(n.abstract)+len(n.lists) > maxLists {
@@ -57,8 +58,15 @@ func (r *reader) readNumbering(name string) error {
 			}
 			switch e.Name.Local {
 			case "abstractNum":
-				levels, _, err := readLevels(d)
-				n.abstract[reference(e, "abstractNumId")] = levels
+				id := reference(e, "abstractNumId")
+				levels, err := readLevels(d)
+				n.abstract[id] = levels.byNumber
+				if levels.style != "" {
+					ofStyle[levels.style] = id
+				}
+				if levels.like != "" {
+					likeStyle[id] = levels.like
+				}
 				return err
 			case "num":
 				l, err := readList(d)
@@ -68,6 +76,12 @@ func (r *reader) readNumbering(name string) error {
 			return nil
 		})
 	})
+	for id, l := range n.lists {
+		if style, ok := likeStyle[l.abstract]; ok && ofStyle[style] != "" {
+			l.abstract = ofStyle[style]
+			n.lists[id] = l
+		}
+	}
 	r.numbering = n
 	return err
 }
@@ -80,12 +94,12 @@ func readList(d *ooxml.Decoder) (list, error) {
 			l.abstract = reference(e, "val")
 		case "lvlOverride":
 			at := number(ooxml.Attr(e, "ilvl"))
-			levels, start, err := readLevels(d)
-			for i, v := range levels {
+			levels, err := readLevels(d)
+			for i, v := range levels.byNumber {
 				l.overrides[i] = v
 			}
-			if start >= 0 {
-				l.starts[at] = start
+			if levels.start >= 0 {
+				l.starts[at] = levels.start
 			}
 			return err
 		}
@@ -94,13 +108,25 @@ func readList(d *ooxml.Decoder) (list, error) {
 	return l, err
 }
 
-// readLevels reads the levels in the current element, and the start value that it gives instead, or -1.
-func readLevels(d *ooxml.Decoder) (map[int]level, int, error) {
-	levels, override := map[int]level{}, -1
+// levels is what an abstract list, or an override of a level, says.
+type levels struct {
+	byNumber map[int]level
+	start    int    // the start value that it gives instead; -1: none
+	style    string // the style of lists that it defines
+	like     string // the style of lists whose levels it has
+}
+
+// readLevels reads the levels in the current element.
+func readLevels(d *ooxml.Decoder) (levels, error) {
+	all := levels{byNumber: map[int]level{}, start: -1}
 	err := d.Each(func(e xml.StartElement) error {
 		switch e.Name.Local {
 		case "startOverride":
-			override = number(ooxml.Attr(e, "val"))
+			all.start = number(ooxml.Attr(e, "val"))
+		case "styleLink":
+			all.style = reference(e, "val")
+		case "numStyleLink":
+			all.like = reference(e, "val")
 		case "lvl":
 			l := level{start: 1}
 			err := d.Each(func(e xml.StartElement) error {
@@ -127,13 +153,13 @@ func readLevels(d *ooxml.Decoder) (map[int]level, int, error) {
 				return nil
 			})
 			if at := number(ooxml.Attr(e, "ilvl")); at < maxLevels {
-				levels[at] = l
+				all.byNumber[at] = l
 			}
 			return err
 		}
 		return nil
 	})
-	return levels, override, err
+	return all, err
 }
 
 // formatOf returns the format that a w:numFmt names: for a custom one its number 1 if that has zeros in front, such as 001, else decimal.

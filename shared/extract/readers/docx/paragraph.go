@@ -1,6 +1,7 @@
 package docx
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/xml"
 	"slices"
@@ -54,6 +55,7 @@ type field struct {
 	code   []byte // a strings.Builder must not be copied, and append copies the outer fields when an inner one begins
 	from   int    // where the shown text begins
 	result bool
+	shows  string // of a form, if the shown text is empty
 }
 
 func (r *reader) paragraph(d *ooxml.Decoder) (paragraph, error) {
@@ -195,7 +197,11 @@ func (in *inline) run() error {
 			return in.note(in.endnotes[ooxml.Attr(e, "id")])
 		case "fldChar":
 			struck = false // what is before may become a link
-			in.fieldMark(ooxml.Attr(e, "fldCharType"))
+			shows, err := in.formField()
+			if err != nil {
+				return err
+			}
+			return in.fieldMark(ooxml.Attr(e, "fldCharType"), shows, hidden)
 		case "instrText":
 			return in.fieldCode()
 		case "delText", "delInstrText", "softHyphen", "annotationRef", "footnoteRef", "endnoteRef", "object":
@@ -326,12 +332,15 @@ func (in *inline) linked(from int, address string) {
 	in.held += len(in.text) - before
 }
 
-func (in *inline) fieldMark(kind string) {
+func (in *inline) fieldMark(kind, shows string, hidden bool) error {
 	in.struckTo = 0
 	switch kind {
 	case "begin":
+		if hidden {
+			shows = ""
+		}
 		if len(in.fields) < 50 {
-			in.fields = append(in.fields, field{})
+			in.fields = append(in.fields, field{shows: shows})
 		}
 	case "separate":
 		if n := len(in.fields); n > 0 {
@@ -340,15 +349,20 @@ func (in *inline) fieldMark(kind string) {
 	case "end":
 		n := len(in.fields)
 		if n == 0 {
-			return
+			return nil
 		}
-		f := &in.fields[n-1]
+		f := in.fields[n-1]
 		code := strings.Fields(string(f.code))
 		in.fields = in.fields[:n-1]
+		if f.shows != "" && !in.inCode() && (!f.result || len(bytes.TrimSpace(in.text[f.from:])) == 0) {
+			in.text = append(in.text, f.shows...)
+			return in.hold(len(f.shows))
+		}
 		if f.result && len(code) > 1 && code[0] == "HYPERLINK" && code[1] != `\l` {
 			in.linked(f.from, strings.Trim(code[1], `"`))
 		}
 	}
+	return nil
 }
 
 // maxFieldCode bounds the bytes of a field's code that are read, once more for its last text.

@@ -3,6 +3,7 @@ package docx_test
 import (
 	"bytes"
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -259,6 +260,23 @@ func TestAListMayHaveTheLevelsOfAStyle(t *testing.T) {
 	doc, err := read(t, officetest.Docx(t, heading("0", "Start")+heading("1", "Scope")+heading("0", "Rollback")+heading("1", "Undo")+item("2", "1", "step")+item("3", "0", "other"),
 		map[string]string{"word/numbering.xml": officetest.XML("w:numbering", numbering)}), extract.Limits{})
 	const want = "# 1 Start\n\n## 1.1 Scope\n\n# 2 Rollback\n\n## 2.1 Undo\n\n    - 2.2 step\n1. other\n"
+	if err != nil || len(doc.Pages) != 1 || doc.Pages[0].Markdown != want {
+		t.Errorf("got %+v, %v, want %q", doc.Pages, err, want)
+	}
+}
+
+// TestBulletsThatSaySomething: what a cross stands before is not to be done.
+func TestBulletsThatSaySomething(t *testing.T) {
+	t.Parallel()
+	numbering, body := "", ""
+	for n, bullet := range []string{`<w:lvlText w:val="&#xF0FC;"/><w:rPr><w:rFonts w:hAnsi="Wingdings"/></w:rPr>`, `<w:lvlText w:val="✗"/>`, `<w:lvlText w:val="&#xF0A7;"/><w:rPr><w:rFonts w:hAnsi="Wingdings"/></w:rPr>`, `<w:lvlText w:val="o"/>`} {
+		id := strconv.Itoa(n + 1)
+		numbering += `<w:abstractNum w:abstractNumId="` + id + `"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/>` + bullet + `</w:lvl></w:abstractNum>` +
+			`<w:num w:numId="` + id + `"><w:abstractNumId w:val="` + id + `"/></w:num>`
+		body += item(id, "0", "item "+id)
+	}
+	doc, err := read(t, officetest.Docx(t, body, map[string]string{"word/numbering.xml": officetest.XML("w:numbering", numbering)}), extract.Limits{})
+	const want = "- ✓ item 1\n- ✗ item 2\n- item 3\n- item 4\n"
 	if err != nil || len(doc.Pages) != 1 || doc.Pages[0].Markdown != want {
 		t.Errorf("got %+v, %v, want %q", doc.Pages, err, want)
 	}

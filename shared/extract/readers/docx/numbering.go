@@ -9,6 +9,7 @@ import (
 	"docent/shared/extract"
 	"docent/shared/extract/readers/markdown"
 	"docent/shared/extract/readers/ooxml"
+	"docent/shared/extract/readers/symbols"
 )
 
 const (
@@ -24,7 +25,8 @@ type level struct {
 	format string // of w:numFmt
 	text   string // such as "%1.%2"
 	start  int
-	legal  bool // numbers of levels above that have letters or are Roman are shown as numbers
+	font   string // of a bullet
+	legal  bool   // numbers of levels above that have letters or are Roman are shown as numbers
 }
 
 type list struct {
@@ -146,6 +148,13 @@ func readLevels(d *ooxml.Decoder) (levels, error) {
 					})
 				case "isLgl":
 					l.legal = ooxml.On(ooxml.Attr(e, "val"))
+				case "rPr":
+					return d.Each(func(e xml.StartElement) error {
+						if e.Name.Local == "rFonts" {
+							l.font = reference(e, "hAnsi")
+						}
+						return nil
+					})
 				case "lvlText":
 					l.text = ooxml.Attr(e, "val")
 					l.text = strings.ToValidUTF8(l.text[:min(len(l.text), maxLabel)], "")
@@ -210,7 +219,11 @@ func (r *reader) label(p paragraph, s style) label {
 	count := n.count(ref.id, l, at)
 	switch format.format {
 	case "bullet", "":
-		return label{marker: "-", depth: at}
+		text := symbols.Bullet(format.text, format.font)
+		if text != "" {
+			text += " "
+		}
+		return label{marker: "-", text: text, depth: at}
 	case "none":
 		return label{marker: "-", depth: at}
 	}

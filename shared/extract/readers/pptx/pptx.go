@@ -266,7 +266,7 @@ func (s *slide) write(p part) error {
 			marker, label := g.label(number)
 			err = s.out.Item(g.level, marker, label+g.text)
 		case g.bullet || bullets && !g.noBullet:
-			err = s.out.Item(g.level, "-", g.text)
+			err = s.out.Item(g.level, "-", strings.TrimSpace(g.sign+" "+g.text))
 		default:
 			err = s.out.Paragraph(g.text)
 		}

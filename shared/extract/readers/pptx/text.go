@@ -21,6 +21,7 @@ type paragraph struct {
 	start                      int    // of the numbers, if it is numbered
 	scheme                     string // of the numbers, such as "alphaLcParenR"
 	bullet, noBullet, numbered bool
+	sign                       string // of a bullet that says something, such as a tick
 }
 
 // What is held for each paragraph and each cell besides its text, in about the bytes that it needs, counts against the text that a file
@@ -135,12 +136,15 @@ func (s *slide) paragraph(d *ooxml.Decoder) (paragraph, error) {
 			if n, err := strconv.Atoi(ooxml.Attr(e, "lvl")); err == nil {
 				p.level = min(max(n, 0), maxLevel)
 			}
+			font := ""
 			return d.Each(func(e xml.StartElement) error {
 				switch e.Name.Local {
 				case "buNone":
 					p.noBullet = true
+				case "buFont": // before the character
+					font = ooxml.Attr(e, "typeface")
 				case "buChar", "buBlip":
-					p.bullet = true
+					p.bullet, p.sign = true, symbols.Bullet(ooxml.Attr(e, "char"), font)
 				case "buAutoNum":
 					p.numbered, p.start, p.scheme = true, 1, ooxml.Attr(e, "type")
 					if n, err := strconv.Atoi(ooxml.Attr(e, "startAt")); err == nil {

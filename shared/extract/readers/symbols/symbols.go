@@ -2,7 +2,10 @@
 // puts in is a code of the font Wingdings.
 package symbols
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Codes of such fonts are also written as characters from privateUse on, which is how Office and PDFs tell them from letters.
 const privateUse = 0xf000
@@ -82,4 +85,14 @@ func Text(text, font string, privateOnly bool) string {
 		}
 		return r
 	}, text)
+}
+
+// Bullet returns the sign that the bullet of a list shows if it says something about the item: a tick, a cross or a box. It returns "" for
+// other bullets, which only say that there is an item.
+func Bullet(text, font string) string {
+	text = strings.TrimSpace(Text(text, font, false))
+	if utf8.RuneCountInString(text) == 1 && strings.ContainsAny(text, "✓✔✗✘☐☑☒❌✅❎") {
+		return text
+	}
+	return ""
 }

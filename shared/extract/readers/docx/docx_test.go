@@ -281,3 +281,20 @@ func TestBulletsThatSaySomething(t *testing.T) {
 		t.Errorf("got %+v, %v, want %q", doc.Pages, err, want)
 	}
 }
+
+// TestNumbersGoOnWhereTheListSaysSo: the clauses of a contract are counted through its parts.
+func TestNumbersGoOnWhereTheListSaysSo(t *testing.T) {
+	t.Parallel()
+	level := func(n, more, text string) string {
+		return `<w:lvl w:ilvl="` + n + `"><w:start w:val="1"/><w:numFmt w:val="decimal"/>` + more + `<w:lvlText w:val="` + text + `"/></w:lvl>`
+	}
+	numbering := `<w:abstractNum w:abstractNumId="0">` + level("0", "", "Part %1") + level("1", `<w:lvlRestart w:val="0"/>`, "Clause %2") + level("2", `<w:lvlRestart w:val="1"/>`, "Point %3") +
+		`</w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>`
+	body := item("1", "0", "a") + item("1", "1", "b") + item("1", "2", "c") + item("1", "1", "d") + item("1", "2", "e") + item("1", "0", "f") + item("1", "1", "g") + item("1", "2", "h")
+	doc, err := read(t, officetest.Docx(t, body, map[string]string{"word/numbering.xml": officetest.XML("w:numbering", numbering)}), extract.Limits{})
+	const want = "- Part 1 a\n    - Clause 1 b\n        - Point 1 c\n    - Clause 2 d\n        - Point 2 e\n" +
+		"- Part 2 f\n    - Clause 3 g\n        - Point 1 h\n"
+	if err != nil || len(doc.Pages) != 1 || doc.Pages[0].Markdown != want {
+		t.Errorf("got %+v, %v, want %q", doc.Pages, err, want)
+	}
+}

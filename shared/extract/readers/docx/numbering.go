@@ -26,6 +26,7 @@ type level struct {
 	text   string // such as "%1.%2"
 	start  int
 	font   string // of a bullet
+	after  int    // it begins again after items of the first levels, this many; maxLevels: of all above it
 	legal  bool   // numbers of levels above that have letters or are Roman are shown as numbers
 }
 
@@ -130,11 +131,13 @@ func readLevels(d *ooxml.Decoder) (levels, error) {
 		case "numStyleLink":
 			all.like = reference(e, "val")
 		case "lvl":
-			l := level{start: 1}
+			l := level{start: 1, after: maxLevels}
 			err := d.Each(func(e xml.StartElement) error {
 				switch e.Name.Local {
 				case "start":
 					l.start = number(ooxml.Attr(e, "val"))
+				case "lvlRestart":
+					l.after = number(ooxml.Attr(e, "val"))
 				case "numFmt":
 					l.format = formatOf(e)
 				case "AlternateContent": // Word writes a custom format with another one for older readers
@@ -245,7 +248,7 @@ func (n *numbering) level(l list, at int) level {
 	return n.abstract[l.abstract][at]
 }
 
-// count adds one at the level of the list, and begins the levels below it again.
+// count adds one at the level of the list, and begins the levels below it again, unless they go on.
 func (n *numbering) count(id string, l list, at int) [maxLevels]int {
 	c := n.counters[l.abstract]
 	if c == nil {
@@ -270,7 +273,9 @@ func (n *numbering) count(id string, l list, at int) [maxLevels]int {
 	}
 	c[at]++
 	for i := at + 1; i < maxLevels; i++ {
-		c[i] = n.level(l, i).start - 1
+		if below := n.level(l, i); at < below.after {
+			c[i] = below.start - 1
+		}
 	}
 	return *c
 }

@@ -312,6 +312,9 @@ func numeral(n int, format string) string {
 			return "0" + strconv.Itoa(n)
 		}
 	}
+	if text := han(n, format); text != "" {
+		return text
+	}
 	text := strconv.Itoa(n)
 	if strings.HasPrefix(format, "0") {
 		text = strings.Repeat("0", max(0, len(format)-len(text))) + text

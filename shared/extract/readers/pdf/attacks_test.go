@@ -158,7 +158,7 @@ func TestManyShortLinesOnAPageAreLaidOut(t *testing.T) {
 			char{r: 'b', left: float64(10 + i%7), right: float64(11 + i%7), y: y, look: look{size: 1}}, char{r: ' '})
 	}
 	lines := 0
-	for _, b := range layout(directions(chars)) {
+	for _, b := range layout(directions(chars, nil)) {
 		lines += len(b.lines) + len(b.table)
 		vocabulary{}.paragraphs(b.lines)
 	}
@@ -213,7 +213,7 @@ func FuzzLayout(f *testing.F) {
 			chars = append(chars, c)
 		}
 		count := 0
-		for _, b := range layout(directions(chars)) {
+		for _, b := range layout(directions(chars, nil)) {
 			for _, p := range (vocabulary{}).paragraphs(b.lines) {
 				count += letterCount(p.text)
 			}

@@ -31,8 +31,9 @@ type line struct {
 	box
 	size    float64 // height of its characters
 	bold    bool
-	running bool // it heads or ends many pages
-	turned  bool // the text of its page runs from right to left
+	running bool       // it heads or ends many pages
+	turned  bool       // the text of its page runs from right to left
+	grid    [][]string // of a table with lines between its cells, which the line stands for
 }
 
 // base returns the height on which the characters of a word stand.
@@ -47,8 +48,8 @@ func (b box) join(o box) box {
 	return box{min(b.left, o.left), min(b.bottom, o.bottom), max(b.right, o.right), max(b.top, o.top)}
 }
 
-// directions returns the lines of a page in each of the four directions, those of most characters first.
-func directions(chars []char) [][]line {
+// directions returns the lines of a page in each of the four directions, those of most characters first. rules are the lines that it draws.
+func directions(chars []char, rules []box) [][]line {
 	var turned [4][]char
 	for _, c := range chars {
 		if c.r == ' ' { // it has no place of its own, and ends a word in every direction
@@ -62,11 +63,29 @@ func directions(chars []char) [][]line {
 	slices.SortStableFunc(turned[:], func(a, b []char) int { return cmp.Compare(len(b), len(a)) })
 	var texts [][]line
 	for _, group := range turned {
-		if lines := fragments(words(group)); len(lines) > 0 {
+		upright := make([]box, len(rules))
+		for i, r := range rules {
+			upright[i] = r.upright(turnOf(group))
+		}
+		lines, rest := ruled(words(group), upright)
+		if len(rest) > 0 {
+			lines = append(lines, fragments(rest)...)
+		}
+		if len(lines) > 0 {
 			texts = append(texts, lines)
 		}
 	}
 	return texts
+}
+
+// turnOf returns the direction of characters that have the same one.
+func turnOf(chars []char) int {
+	for _, c := range chars {
+		if c.r != ' ' {
+			return c.turn
+		}
+	}
+	return 0
 }
 
 // layout puts the lines of a page in the order of reading. Lines in other directions follow those in the direction
@@ -99,11 +118,33 @@ func running(all []line) []block {
 	if len(all) == 0 {
 		return nil
 	}
-	var lines []line
+	var blocks []block
 	for _, row := range rows(all) {
-		lines = append(lines, joined(row))
+		if grids, rest := apart(row); len(grids) > 0 {
+			blocks = append(blocks, grids...)
+			if row = rest; len(row) == 0 {
+				continue
+			}
+		}
+		if n := len(blocks) - 1; n >= 0 && blocks[n].table == nil {
+			blocks[n].lines = append(blocks[n].lines, joined(row))
+		} else {
+			blocks = append(blocks, block{lines: []line{joined(row)}})
+		}
 	}
-	return []block{{lines: lines}}
+	return blocks
+}
+
+// apart returns the tables of a row that lines stand for, and the rest of the row.
+func apart(row []line) (grids []block, rest []line) {
+	for _, l := range row {
+		if l.grid != nil {
+			grids = append(grids, block{table: l.grid})
+		} else {
+			rest = append(rest, l)
+		}
+	}
+	return grids, rest
 }
 
 // middleOf returns the height in the middle between the highest and the lowest line.

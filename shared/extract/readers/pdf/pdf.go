@@ -162,9 +162,22 @@ func (d *document) readPage(ctx context.Context, index int) (page, error) {
 		return page{}, err
 	}
 	p := page{number: index + 1}
-	p.texts = directions(chars)
+	var rules []box
+	if len(chars) > 0 && handle != 0 {
+		if rules, err = d.rules(ctx, handle); err != nil {
+			return page{}, err
+		}
+	}
+	p.texts = directions(chars, rules)
 	for _, lines := range p.texts {
-		d.left -= lineSize * len(lines)
+		for _, l := range lines {
+			d.left -= lineSize
+			for _, row := range l.grid {
+				for _, text := range row { // a cell that spans rows is in each of them
+					d.left -= lineSize + len(text)
+				}
+			}
+		}
 	}
 	if d.left < 0 {
 		return page{}, d.tooMuchText(index + 1)

@@ -22,6 +22,16 @@ func tables(all [][]line) []block {
 	var blocks []block
 	var text []line
 	for len(all) > 0 {
+		if grids, rest := apart(all[0]); len(grids) > 0 {
+			if len(text) > 0 {
+				blocks, text = append(blocks, block{lines: text}), nil
+			}
+			blocks = append(blocks, grids...)
+			if all = all[1:]; len(rest) > 0 {
+				text = append(text, joined(rest))
+			}
+			continue
+		}
 		n, spans := table(all)
 		if spans == nil {
 			for _, row := range all[:n] {
@@ -123,7 +133,7 @@ func table(all [][]line) (int, []span) {
 
 // isRow reports whether the parts of a row can be cells.
 func isRow(row []line) bool {
-	return len(row) > 1 && len(row) <= maxCells && !slices.ContainsFunc(row, func(l line) bool { return len(l.text) > maxCellLength })
+	return len(row) > 1 && len(row) <= maxCells && !slices.ContainsFunc(row, func(l line) bool { return l.grid != nil || len(l.text) > maxCellLength })
 }
 
 func near(above, below []line) bool {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"docent/shared/extract"
 )
 
 // laid returns the words of lines of text that begin at places, each 6 points wide a letter and 10 high.
@@ -81,6 +83,40 @@ func TestTablesWithLinesBetweenTheirCells(t *testing.T) {
 			}
 			if got != c.want || len(tables) > 0 && len(rest) != 3 || len(tables) == 0 && len(rest) != len(words) {
 				t.Errorf("%q, %d words besides, want %q", got, len(rest), c.want)
+			}
+		})
+	}
+}
+
+// TestLinesAreFoundHoweverTheyAreDrawn: as flat boxes, as strokes, as a frame for each cell, or scaled and all in one path.
+func TestLinesAreFoundHoweverTheyAreDrawn(t *testing.T) {
+	t.Parallel()
+	text := at("F", 10, 102, 688, "Level") + at("F", 10, 202, 688, "Response") + column(102, 668, "Critical") + column(202, 668, "within an hour at", "any time of", "the day") +
+		at("F", 10, 102, 628, "Low") + at("F", 10, 202, 628, "in 3 days") + at("F", 10, 100, 600, "After the table.")
+	xs, ys := []int{100, 200, 320}, []int{700, 680, 640, 620}
+	var boxes, strokes, frames, scaled strings.Builder
+	for _, y := range ys {
+		fmt.Fprintf(&boxes, "100 %d 220 0.5 re f\n", y)
+		fmt.Fprintf(&strokes, "100 %d m 320 %d l S\n", y, y)
+		fmt.Fprintf(&scaled, "50 %d m 160 %d l\n", y/2, y/2)
+	}
+	for _, x := range xs {
+		fmt.Fprintf(&boxes, "%d 620 0.5 80 re f\n", x)
+		fmt.Fprintf(&strokes, "%d 620 m %d 700 l S\n", x, x)
+		fmt.Fprintf(&scaled, "%d 310 m %d 350 l\n", x/2, x/2)
+	}
+	for r := range 3 {
+		for c := range 2 {
+			fmt.Fprintf(&frames, "%d %d %d %d re S\n", xs[c], ys[r+1], xs[c+1]-xs[c], ys[r]-ys[r+1])
+		}
+	}
+	for name, lines := range map[string]string{"boxes": boxes.String(), "strokes": strokes.String(), "frames": frames.String(), "scaled": "q 2 0 0 2 0 0 cm " + scaled.String() + "S Q\n"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := read(t.Context(), file(lines+text), extract.Limits{})
+			const want = "| Level | Response |\n| --- | --- |\n| Critical | within an hour at any time of the day |\n| Low | in 3 days |\n\nAfter the table.\n"
+			if err != nil || len(doc.Pages) != 1 || doc.Pages[0].Markdown != want {
+				t.Errorf("%+v, %v, want %s", doc.Pages, err, want)
 			}
 		})
 	}

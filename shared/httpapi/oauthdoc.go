@@ -14,11 +14,12 @@ import (
 // serve: their bodies and errors are those of OAuth.
 func describeOAuth(api huma.API) {
 	doc := api.OpenAPI()
-	text := &huma.Schema{Type: huma.TypeString}
+	// Each text has a schema of its own: that of a member of a JSON body is made nullable later, which nothing in a form can be.
+	text := func() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 	object := func(names ...string) *huma.Schema {
 		s := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Properties: map[string]*huma.Schema{}}
 		for _, name := range names {
-			s.Properties[name] = text
+			s.Properties[name] = text()
 		}
 		return s
 	}
@@ -27,12 +28,15 @@ func describeOAuth(api huma.API) {
 		doc.Components.Schemas.Map()[name] = s
 		return &huma.Schema{Ref: schemaPrefix + name}
 	}
-	fault := named("OAuthError", "An error of OAuth (RFC 6749 section 5.2).", object("error", "error_description"))
+	oauthError := object("error", "error_description")
+	oauthError.Required = []string{"error"}
+	fault := named("OAuthError", "An error of OAuth (RFC 6749 section 5.2).", oauthError)
 	metadata := named("OAuthMetadata", "What a client reads before it asks for access (RFC 8414, RFC 9728).", object())
 	tokens := object("access_token", "token_type", "refresh_token", "scope")
 	tokens.Properties["expires_in"] = &huma.Schema{Type: huma.TypeInteger, Description: "Seconds."}
+	tokens.Required = []string{"access_token", "token_type"}
 	registration := object("client_id", "client_name", "token_endpoint_auth_method", "scope")
-	registration.Properties["redirect_uris"] = &huma.Schema{Type: huma.TypeArray, MinItems: ptr(1), MaxItems: ptr(oauth.MaxRedirectURIs), Items: text}
+	registration.Properties["redirect_uris"] = &huma.Schema{Type: huma.TypeArray, MinItems: ptr(1), MaxItems: ptr(oauth.MaxRedirectURIs), Items: text()}
 	registration.Required = []string{"redirect_uris"}
 	client := named("OAuthClient", "A client (RFC 7591 section 3.2.1).", registration)
 	reply := named("OAuthTokens", "Tokens (RFC 6749 section 5.1).", tokens)
@@ -52,11 +56,11 @@ func describeOAuth(api huma.API) {
 	} {
 		op := o.operation(fault)
 		if o.pattern == oauthAuthorize {
-			op.Responses[strconv.Itoa(o.status)].Headers = map[string]*huma.Param{"Location": {Schema: text}}
+			op.Responses[strconv.Itoa(o.status)].Headers = map[string]*huma.Param{"Location": {Schema: text()}}
 			problem := doc.Paths["/agents/{agentId}"].Delete.Responses["404"]
 			op.Responses["400"] = &huma.Response{Description: http.StatusText(http.StatusBadRequest), Content: problem.Content}
 			for _, name := range authorizeParameters {
-				op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: text})
+				op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: text()})
 			}
 		}
 		doc.AddOperation(op)

@@ -135,3 +135,34 @@ func TestGeneratorsUnderstandEverySchema(t *testing.T) {
 	}
 	walk("", doc)
 }
+
+// TestNullIsOnlyInJSON: a parameter, a header and a member of a form cannot be null.
+func TestNullIsOnlyInJSON(t *testing.T) {
+	t.Parallel()
+	for path, item := range httpapi.OpenAPI(app.Providers()).Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+			if op == nil {
+				continue
+			}
+			check := func(where string, s *huma.Schema) {
+				if s != nil && s.Nullable {
+					t.Errorf("%s %s: %s may be null", op.Method, path, where)
+				}
+			}
+			for _, p := range op.Parameters {
+				check(p.In+" "+p.Name, p.Schema)
+			}
+			for status, r := range op.Responses {
+				for name, h := range r.Headers {
+					check(status+" "+name, h.Schema)
+				}
+			}
+			if op.RequestBody == nil || op.RequestBody.Content["application/x-www-form-urlencoded"] == nil {
+				continue
+			}
+			for name, s := range op.RequestBody.Content["application/x-www-form-urlencoded"].Schema.Properties {
+				check("form "+name, s)
+			}
+		}
+	}
+}

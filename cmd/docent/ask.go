@@ -13,7 +13,7 @@ import (
 )
 
 type askCmd struct {
-	Question string `arg:"" help:"The question, 1 to 10000 characters."`
+	Question string `arg:"" help:"The question, 1 to 10000 characters; - reads it from standard input."`
 	serverFlags
 	FilterFlag
 	As      string        `placeholder:"USER" without:"the rights of the key" help:"Ask as this user, by userName or id, with a team key that may act for people."`
@@ -64,6 +64,9 @@ func (c *askCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	api.As = c.As
+	if c.Question, err = typed(ctx, "question", c.Question); err != nil {
+		return err
+	}
 	if c.ID == "" {
 		c.ID = uuid.NewString()
 	}

@@ -220,8 +220,10 @@ Example:
 
 // Run restores the backup.
 func (c *restoreCmd) Run(ctx context.Context, con *console) (err error) {
-	from := io.Reader(os.Stdin)
-	if c.From != "-" {
+	var from io.Reader
+	if c.From == "-" {
+		from = standardInput(ctx)
+	} else {
 		file, err := os.Open(c.From)
 		if err != nil {
 			return fmt.Errorf("read the backup: %w", err)

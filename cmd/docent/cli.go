@@ -9,7 +9,6 @@ import (
 	"os"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -146,7 +145,7 @@ func run(ctx context.Context, args []string, out, errOut io.Writer) int {
 		err = emptyValue(chosen)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(errOut, "docent: %s\nRun \"%s --help\" for help.\n", inPlainWords(err, helped(chosen, err)), helped(chosen, err))
+		_, _ = fmt.Fprintf(errOut, "docent: %s\nRun \"%s --help\" for help.\n", inPlainWords(err), helped(chosen, err))
 		return exitUsage
 	}
 	err = chosen.Run()
@@ -191,14 +190,17 @@ var parserWords = []struct {
 	{regexp.MustCompile(`^missing flags: `), "missing: "},
 }
 
-// inPlainWords returns the text of err, an error of the parser in a command, without its terms of Go.
-func inPlainWords(err error, command string) string {
+// inPlainWords returns the text of err, an error of the parser, without its terms of Go.
+func inPlainWords(err error) string {
 	text := err.Error()
-	if strings.HasPrefix(text, "unexpected argument") && slices.Contains([]string{"docent ask", "docent search", "docent research"}, command) {
-		text += "; put a text of several words in quotes"
-	}
 	for _, w := range parserWords {
 		text = w.said.ReplaceAllString(text, w.plain)
+	}
+	var failed *kong.ParseError
+	if strings.HasPrefix(text, "unexpected argument") && errors.As(err, &failed) {
+		if command := failed.Context.Selected(); command != nil && len(command.Positional) > 0 {
+			text += "; put a text of several words in quotes"
+		}
 	}
 	return text
 }

@@ -55,7 +55,7 @@ func TestHelpAndMistakes(t *testing.T) {
 		{"help of serve", "serve --help", 0, "docent serve --data /var/lib/docent", ""},
 		{"version", "version", 0, "docent ", ""},
 		{"a question without quotes", "ask --key k who may read", 2, "", "docent: unexpected argument may; put a text of several words in quotes\n"},
-		{"unknown command", "frobnicate", 2, "", "unexpected argument frobnicate"},
+		{"unknown command", "frobnicate", 2, "", "unexpected argument frobnicate\n"},
 		{"put with two collections", "put --key k --collection a --collection-name b docs", 2, "", "can't be used together"},
 		{"put without a path", "put --key k --collection a", 2, "", "<path>"},
 		{"too parallel", "put --key k --collection a --parallel 65 docs", 2, "", "--parallel must be 1 to 64"},

@@ -12,7 +12,7 @@ import (
 
 // findFlags are the flags that search and research share.
 type findFlags struct {
-	Query string `arg:"" help:"What to look for, 1 to 10000 characters."`
+	Query string `arg:"" help:"What to look for, 1 to 10000 characters; - reads it from standard input."`
 	serverFlags
 	FilterFlag
 	Instruction string `placeholder:"TEXT" help:"Affects ranking only, not what is searched."`
@@ -20,12 +20,14 @@ type findFlags struct {
 	JSON        bool   `name:"json" help:"Print the reply as the API's JSON object."`
 }
 
-// searcher returns the client, which acts for the user of --as.
-func (f *findFlags) searcher(con *console) (*client.Client, error) {
+// searcher reads the query, if it comes from standard input, and returns the client, which acts for the user of --as.
+func (f *findFlags) searcher(ctx context.Context, con *console) (*client.Client, error) {
 	api, err := f.client(con)
-	if err == nil {
-		api.As = f.As
+	if err != nil {
+		return nil, err
 	}
+	api.As = f.As
+	f.Query, err = typed(ctx, "query", f.Query)
 	return api, err
 }
 
@@ -67,7 +69,7 @@ func (c *searchCmd) Validate() error {
 
 // Run searches and prints.
 func (c *searchCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.searcher(con)
+	api, err := c.searcher(ctx, con)
 	if err != nil {
 		return err
 	}
@@ -104,7 +106,7 @@ Example:
 
 // Run asks and prints.
 func (c *researchCmd) Run(ctx context.Context, con *console) error {
-	api, err := c.searcher(con)
+	api, err := c.searcher(ctx, con)
 	if err != nil {
 		return err
 	}

@@ -50,13 +50,13 @@ func (c *evalCmd) Validate() error {
 
 // Run asks the questions and prints the report.
 func (c *evalCmd) Run(ctx context.Context, con *console) error {
-	questions, err := readFile(c.File, evaluate.Read)
+	questions, err := readFile(ctx, c.File, evaluate.Read)
 	if err != nil {
 		return err
 	}
 	var before evaluate.Report
 	if c.Compare != "" {
-		if before, err = readFile(c.Compare, evaluate.ReadReport); err != nil {
+		if before, err = readFile(ctx, c.Compare, evaluate.ReadReport); err != nil {
 			return err
 		}
 	}
@@ -89,10 +89,10 @@ func (c *evalCmd) Run(ctx context.Context, con *console) error {
 }
 
 // readFile reads a file, or standard input if the name is -, with read, and adds its name to an error.
-func readFile[T any](name string, read func(io.Reader) (T, error)) (T, error) {
-	var from io.Reader = os.Stdin
+func readFile[T any](ctx context.Context, name string, read func(io.Reader) (T, error)) (T, error) {
+	var from io.Reader
 	if name == "-" {
-		name = "standard input"
+		name, from = "standard input", standardInput(ctx)
 	} else {
 		f, err := os.Open(name)
 		if err != nil {

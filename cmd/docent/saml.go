@@ -48,8 +48,10 @@ func (c *samlSetCmd) Run(ctx context.Context, con *console) error {
 	if strings.HasPrefix(c.File, "http://") {
 		return usageError{errors.New("only https addresses are read")}
 	}
-	var from io.Reader = os.Stdin
-	if c.File != "-" {
+	var from io.Reader
+	if c.File == "-" {
+		from = standardInput(ctx)
+	} else {
 		file, err := os.Open(c.File)
 		if err != nil {
 			return err

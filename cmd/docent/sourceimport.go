@@ -58,7 +58,7 @@ func (c *sourceImportCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	if c.File == "-" {
-		return c.send(ctx, con, api, lines(os.Stdin, 0), "bytes", "line")
+		return c.send(ctx, con, api, lines(standardInput(ctx), 0), "bytes", "line")
 	}
 	f, err := os.Open(c.File)
 	if err != nil {
@@ -89,6 +89,10 @@ func (c *sourceImportCmd) send(ctx context.Context, con *console, api *client.Cl
 	accepted, rejected, before := 0, 0, 0
 	var failed error
 	for b, err := range batches {
+		if ctx.Err() != nil {
+			failed = ctx.Err()
+			break
+		}
 		if err != nil {
 			_, _ = fmt.Fprintf(con.err, "docent: %s\n", client.Printable(err.Error()))
 			rejected++ // counts as one: the number of its items is unknown

@@ -95,7 +95,7 @@ func BaseURL(server string) (string, error) {
 		return "", errors.New("the address of the server must not contain a user and a password; the key identifies the caller")
 	}
 	if u.RawQuery != "" || u.Fragment != "" {
-		return "", fmt.Errorf("the server %q must not have a query or a fragment", server)
+		return "", fmt.Errorf("the server %q must not have a query or a fragment; the address of the API is such as %s", server, DefaultServer)
 	}
 	if strings.Trim(u.Path, "/") == "" {
 		u.Path = "/v1"

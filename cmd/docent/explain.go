@@ -34,6 +34,8 @@ func advice(e *client.Error, now time.Time) string {
 	switch {
 	case e.Status == http.StatusUnauthorized:
 		return "\nCheck --key or DOCENT_API_KEY."
+	case e.Code == "" && (e.Status == http.StatusNotFound || e.Status == http.StatusMethodNotAllowed): // not of the API: a page, or another program
+		return "\nCheck --server or DOCENT_SERVER: the address of the API, such as " + client.DefaultServer + "."
 	case e.Status == http.StatusTooManyRequests && resets(e, now) != "":
 		return "\n" + resets(e, now)
 	case e.Code == apierr.CodeActingNotAllowed:

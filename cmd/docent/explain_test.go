@@ -31,6 +31,21 @@ func TestTheAddressHasTheOtherScheme(t *testing.T) {
 	}
 }
 
+// TestTheAddressIsOfAPage: the dashboard's address, as a browser shows it, is not that of the API.
+func TestTheAddressIsOfAPage(t *testing.T) {
+	t.Parallel()
+	pages := httptest.NewServer(http.FileServer(http.Dir(t.TempDir())))
+	t.Cleanup(pages.Close)
+	for server, want := range map[string]string{
+		pages.URL + "/v1/dashboard":       "Check --server or DOCENT_SERVER: the address of the API, such as http://127.0.0.1:8080/v1.\n",
+		pages.URL + "/v1/dashboard/#/ask": "must not have a query or a fragment; the address of the API is such as http://127.0.0.1:8080/v1\n",
+	} {
+		if status, _, said := docent(t, "search", "--key", "k", "--server", server, "why"); status == exitOK || !strings.Contains(said, want) {
+			t.Errorf("%s: status %d, %s", server, status, said)
+		}
+	}
+}
+
 func TestOnlyADailyQuotaResetsWithTheDay(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)

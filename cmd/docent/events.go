@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -85,6 +86,9 @@ func (c *eventsFollowCmd) Run(ctx context.Context, con *console) error {
 				if err := c.keep(cursor); err != nil {
 					return err
 				}
+				if err := endLine(con.out); err != nil {
+					return fmt.Errorf("write events: %w", err)
+				}
 			}
 			if err := c.pass(con, page, cursor); err != nil {
 				return err
@@ -133,6 +137,28 @@ func (c *eventsFollowCmd) pass(con *console, page client.EventPage, before strin
 		return nil
 	}
 	return c.keep(page.NextCursor)
+}
+
+// endLine ends the line that an earlier run left unfinished in the file that out appends to, as a full disk and a kill do. The first event
+// would be part of it, so that no reader understood either. Where the file cannot be read, the line is ended in any case.
+func endLine(out io.Writer) error {
+	file, ok := out.(*os.File)
+	if !ok {
+		return nil
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil
+	}
+	last := make([]byte, 1)
+	if again, err := os.Open(fmt.Sprintf("/dev/fd/%d", file.Fd())); err == nil {
+		defer again.Close() // it was only read
+		if _, err := again.ReadAt(last, info.Size()-1); err == nil && last[0] == '\n' {
+			return nil
+		}
+	}
+	_, err = io.WriteString(file, "\n")
+	return err
 }
 
 func (c *eventsFollowCmd) keep(cursor string) error {

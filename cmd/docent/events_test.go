@@ -73,6 +73,33 @@ func newFeed(t *testing.T) feed {
 	return feed{server.URL + "/v1", create}
 }
 
+// TestEventsFollowEndsAnUnfinishedLine appends to a file in which a full disk, or a kill, left half a line.
+func TestEventsFollowEndsAnUnfinishedLine(t *testing.T) {
+	t.Parallel()
+	f := newFeed(t)
+	key := f.create(1)
+	for before, want := range map[string]string{"": "", "{\"id\":\"evt_1\"}\n": "{\"id\":\"evt_1\"}\n", "{\"id\":\"evt_": "{\"id\":\"evt_\n"} {
+		name := file(t, "events.jsonl", before)
+		out, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errOut bytes.Buffer
+		status := run(t.Context(), []string{"events", "follow", "--once", "--server", f.url, "--key", key, "--cursor-file", filepath.Join(t.TempDir(), "cursor")}, out, &errOut)
+		if err := out.Close(); status != exitOK || err != nil {
+			t.Fatalf("status %d, %s, %v", status, &errOut, err)
+		}
+		written, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, ok := strings.CutPrefix(string(written), want)
+		if !ok || len(eventIDs(t, events)) != 3 {
+			t.Errorf("after %q: %s", before, written)
+		}
+	}
+}
+
 // TestEventsFollowResumes stops the follower between writing and saving, and while writing. No event is lost, and
 // events that are printed again have the same id.
 func TestEventsFollowResumes(t *testing.T) {

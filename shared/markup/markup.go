@@ -38,6 +38,7 @@ func (Bounds) Name() string { return "bounds" }
 
 // Init registers what the plugin does.
 func (b Bounds) Init(c *converter.Converter) error {
+	c.Register.PreRenderer(joinTexts, converter.PriorityEarly-1) // before the converter's own
 	c.Register.PreRenderer(func(_ converter.Context, doc *html.Node) {
 		dropAnchors(doc)
 		raise(doc)

@@ -140,8 +140,9 @@ func TestAPageTakesMemoryInProportionToItsLength(t *testing.T) {
 		"a spanned text": func(n int) string {
 			return "<table><tr><td colspan=100 rowspan=100>" + rep("some text ", 30*n) + "</td></tr></table>"
 		},
-		"quotations": func(n int) string { return rep("<blockquote>", min(n/8, 400)) + rep("a<br>", n) },
-		"lists":      func(n int) string { return rep("<ul><li>", min(n/8, 200)) + rep("a<br>", n) },
+		"quotations":      func(n int) string { return rep("<blockquote>", min(n/8, 400)) + rep("a<br>", n) },
+		"lists":           func(n int) string { return rep("<ul><li>", min(n/8, 200)) + rep("a<br>", n) },
+		"parts of a text": func(n int) string { return rep("some text<noscript></noscript><!-- -->", n) },
 	} {
 		for _, padded := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", padded ", padded), func(t *testing.T) {

@@ -101,11 +101,12 @@ func TestAHostileBodyIsBounded(t *testing.T) {
 func TestABodyTakesMemoryInProportionToItsLength(t *testing.T) {
 	rep := strings.Repeat
 	for name, body := range map[string]func(n int) string{
-		"parts of a text": func(n int) string { return "<p>" + rep("<![CDATA[some text]]>", n) + "</p>" },
-		"comments":        func(n int) string { return "<p>" + rep("some text<!-- -->", n) + "</p>" },
-		"ends of nothing": func(n int) string { return "<p>" + rep("some text</b>", n) + "</p>" },
-		"paragraphs":      func(n int) string { return rep("<p>some text</p>", n) },
-		"a wide table":    func(n int) string { return "<table><tr>" + rep("<td/>", n) + "</tr>" + rep("<tr/>", n) + "</table>" },
+		"parts of a text":    func(n int) string { return "<p>" + rep("<![CDATA[some text]]>", n) + "</p>" },
+		"comments":           func(n int) string { return "<p>" + rep("some text<!-- -->", n) + "</p>" },
+		"what shows nothing": func(n int) string { return "<p>" + rep("some text<ri:page/><input/>", n) + "</p>" },
+		"ends of nothing":    func(n int) string { return "<p>" + rep("some text</b>", n) + "</p>" },
+		"paragraphs":         func(n int) string { return rep("<p>some text</p>", n) },
+		"a wide table":       func(n int) string { return "<table><tr>" + rep("<td/>", n) + "</tr>" + rep("<tr/>", n) + "</table>" },
 		"spans": func(n int) string {
 			return "<table><tr>" + rep(`<td colspan="20" rowspan="20">a</td>`, n) + "</tr></table>"
 		},

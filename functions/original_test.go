@@ -38,6 +38,16 @@ func TestTheOriginalOfAFileIsAtASignedAddress(t *testing.T) {
 	if err != nil || got.StatusCode != http.StatusOK || !strings.HasPrefix(string(body), "PK") {
 		t.Errorf("%d, %d bytes, %v", got.StatusCode, len(body), err)
 	}
+	head := c.want(c.do("HEAD", "/documents/"+file+"/original", nil), http.StatusFound)
+	described, err := http.Head(head.header.Get("Location")) // which a client follows with HEAD
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = described.Body.Close()
+	if described.StatusCode != http.StatusOK || described.ContentLength != int64(len(body)) ||
+		!strings.Contains(head.header.Get("Location"), "response-content-disposition=attachment") || head.header.Get("Location") == at.String() {
+		t.Errorf("HEAD: %d, %v", described.StatusCode, described.Header)
+	}
 	c.want(c.do("GET", "/documents/"+text+"/original", nil), 404, `"code":"not-found"`)
 	_, c.key, _ = c.newTeam("rival")
 	c.want(c.do("GET", "/documents/"+file+"/original", nil), 404, `"code":"not-found"`)

@@ -113,7 +113,7 @@ type engines struct {
 	// sweeper sends them.
 	embeddings queue.Queue
 	// link returns a short-lived address of an object that replies with these headers; nil: objects have none.
-	link func(ctx context.Context, name, contentType, disposition string) (string, error)
+	link func(ctx context.Context, method, name, contentType, disposition string) (string, error)
 	// uploadLink returns an address to which one object can be sent; see httpapi.Uploads. nil: receive is set.
 	uploadLink func(ctx context.Context, name, contentType string, size int64, digest []byte, valid time.Duration) (string, map[string]string, error)
 	// receive stores the object that it reads; see httpapi.Uploads.

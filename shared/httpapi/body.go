@@ -88,6 +88,24 @@ type received struct {
 	walker  *jsoninput.Walker // of JSON that is not compressed; nil: it is not checked
 }
 
+// Content codings of a body.
+const (
+	plainCoding = "identity"
+	gzipCoding  = "gzip"
+)
+
+// codingOf returns the content coding of the body of r, plainCoding and gzipCoding by these names.
+func codingOf(r *http.Request) string {
+	switch coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); coding {
+	case "":
+		return plainCoding
+	case "x-gzip": // RFC 9110 section 8.4.1.3
+		return gzipCoding
+	default:
+		return coding
+	}
+}
+
 // receiveBody reads the complete body of r as sent. JSON is checked while it arrives.
 func receiveBody(r *http.Request, in *intake, f bodyFormat) (received, error) {
 	var body received
@@ -97,13 +115,13 @@ func receiveBody(r *http.Request, in *intake, f bodyFormat) (received, error) {
 	if err := checkMediaType(r, f); err != nil {
 		return body, err
 	}
-	coding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding")))
+	coding := codingOf(r)
 	if f == untouched {
-		coding = ""
+		coding = plainCoding
 	}
 	switch coding {
-	case "", "identity":
-	case "gzip", "x-gzip":
+	case plainCoding:
+	case gzipCoding:
 		body.gzipped = true
 	default:
 		requestFrom(r.Context()).badCoding = true
@@ -154,8 +172,8 @@ func openBody(r *http.Request, body received, f bodyFormat) error {
 		if jsoninput.HasLoneSurrogate(body.bytes) {
 			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body %s.", jsoninput.LoneSurrogate)
 		}
-		if jsoninput.HasRepeatedName(body.bytes) {
-			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body %s.", jsoninput.RepeatedName)
+		if fault := jsoninput.RepeatedName(body.bytes); fault != "" {
+			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The request body %s.", fault)
 		}
 		r.Header.Set("Content-Type", "application/json")
 	}

@@ -24,7 +24,7 @@ func (h *collections) routes(api huma.API) {
 	register(api, huma.Operation{OperationID: "updateCollection", Method: http.MethodPatch, Path: "/collections/{collectionId}",
 		Summary: "Change a collection", Tags: tags, Errors: []int{404, 412}}, h.update)
 	register(api, huma.Operation{OperationID: "deleteCollection", Method: http.MethodDelete, Path: "/collections/{collectionId}",
-		Summary: "Delete a collection and all its documents", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{412}}, h.delete)
+		Summary: "Delete a collection and all its documents", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{400, 412}}, h.delete)
 }
 
 type collectionOutput struct {

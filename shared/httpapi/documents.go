@@ -37,7 +37,7 @@ func (h *documents) routes(api huma.API) {
 	register(api, huma.Operation{OperationID: "updateDocument", Method: http.MethodPatch, Path: "/documents/{documentId}",
 		Summary: "Change a document without its content", Tags: tags, Errors: []int{404, 412}}, h.update)
 	register(api, huma.Operation{OperationID: "deleteDocument", Method: http.MethodDelete, Path: "/documents/{documentId}",
-		Summary: "Delete a document", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{412}}, h.delete)
+		Summary: "Delete a document", Tags: tags, DefaultStatus: http.StatusNoContent, Errors: []int{400, 412}}, h.delete)
 }
 
 // DocumentEntry is a document in a list; single documents embed it.

@@ -41,7 +41,7 @@ func (s Services) edge(operations *mux) http.Handler {
 		s.allowToolsOrigin(w.Header(), r)
 		defer reply.end()
 		defer func() { s.finish(reply, recover()) }()
-		if err := checkHeaders(r.Header); err != nil {
+		if err := checkHeaders(r.Method, r.Header); err != nil {
 			writeError(reply, r, err)
 		} else if pattern := operations.pattern(r); s.needsNoKey(operations, r, pattern) {
 			s.serveWithoutKey(operations, reply, pattern)

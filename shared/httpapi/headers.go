@@ -20,11 +20,20 @@ func joinLists(h http.Header) {
 	}
 }
 
-// checkHeaders returns an error if a header that has one value is sent twice: of several keys the first would count.
-func checkHeaders(h http.Header) error {
-	for _, name := range []string{"Authorization", "Content-Type"} {
+// checkHeaders returns an error if a header that has one value is sent twice: of several keys the first would count. It also
+// returns one if a header is empty that protects a change: a program that lost the value would believe that it is protected.
+func checkHeaders(method string, h http.Header) error {
+	for _, name := range []string{"Authorization", "Content-Type", "Idempotency-Key"} {
 		if len(h.Values(name)) > 1 {
 			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The header %s must be sent once.", name)
+		}
+	}
+	if method == http.MethodGet || method == http.MethodHead {
+		return nil
+	}
+	for name, value := range map[string]string{"If-Match": "the ETag that you read", "Idempotency-Key": "a key of your choice"} {
+		if len(h.Values(name)) > 0 && strings.TrimSpace(h.Get(name)) == "" {
+			return apierr.New(apierr.Invalid, apierr.CodeInvalidRequest, "The header %s is empty. Send %s, or leave the header out.", name, value)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func TestImports(t *testing.T) {
 		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","number":"` + strings.Repeat("1", 65) + `"}`:            "number must have at most 64 characters and no control characters",
 		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","number":42}`:                                           "number must be a text",
 		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","updatedAt":"2026-01-01T00:00:00Z","closedAt":"later"}`: "closedAt must be a time in RFC 3339",
-		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","uri":"https://x.test/3"}`:                              "has an object with two members of the same name",
+		`{"uri":"https://x.test/2","title":"t","body":"b","sourceType":"issue","uri":"https://x.test/3"}`:                              `has an object with two members "uri", the second at column 71`,
 		`{"uri":"https://x.test/2","x":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`:                                     "is nested more than 64 levels deep",
 		`{"uri":"https://x.test/2",` + strings.Repeat(`"x":0,`, 1000) + `"x":0}`:                                                       "has an object of more than 1000 members",
 		`{"uri":"https://x.test/2","x":` + strings.Repeat("1", 101) + `}`:                                                              "has a number of more than 100 characters",

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -154,12 +155,13 @@ func (h *oauths) register(w http.ResponseWriter, r *http.Request) error {
 		RedirectURIs []string `json:"redirect_uris"`
 		Grants       []string `json:"grant_types"`
 		Auth         string   `json:"token_endpoint_auth_method"`
+		Scope        string   `json:"scope"` // what a program gets is decided by each request for access
 	}
 	body, err := h.body(r, "application/json", oauth.InvalidClientMetadata)
 	if err != nil {
 		return err
 	}
-	if !json.Valid(body) || jsoninput.HasRepeatedName(body) || jsoninput.Decode(body, &in) != nil {
+	if !json.Valid(body) || jsoninput.RepeatedName(body) != "" || jsoninput.Decode(body, &in) != nil {
 		return &oauth.Error{Code: oauth.InvalidClientMetadata, Description: "The body must be the metadata of a client as JSON, each member once."}
 	}
 	if in.Grants != nil && !slices.Contains(in.Grants, "authorization_code") {
@@ -218,12 +220,24 @@ func (h *oauths) form(r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// body returns the body of r, of at most oauthBody and of the media type.
+// body returns the body of r, of at most oauthBody as sent and decompressed, and of the media type.
 func (h *oauths) body(r *http.Request, media, code string) ([]byte, error) {
 	if got, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || got != media {
 		return nil, &oauth.Error{Code: code, Description: "Send " + media + "."}
 	}
-	text, err := io.ReadAll(io.LimitReader(r.Body, oauthBody+1))
+	from := io.LimitReader(r.Body, oauthBody+1)
+	switch codingOf(r) {
+	case plainCoding:
+	case gzipCoding:
+		unpacked, err := gzip.NewReader(from)
+		if err != nil {
+			return nil, &oauth.Error{Code: code, Description: "The body is not a complete gzip stream."}
+		}
+		from = io.LimitReader(unpacked, oauthBody+1)
+	default:
+		return nil, &oauth.Error{Code: code, Description: "Send " + media + ", plain or with Content-Encoding: gzip."}
+	}
+	text, err := io.ReadAll(from)
 	if err != nil {
 		return nil, &oauth.Error{Code: code, Description: "The body did not arrive whole."}
 	}

@@ -321,6 +321,7 @@ func TestRegistrationOfPrograms(t *testing.T) {
 		"a name that turns text": {map[string]any{"client_name": "a\u202eb", "redirect_uris": []string{"https://x.test/"}}, "invalid_client_metadata"},
 		"a long name":            {map[string]any{"client_name": strings.Repeat("x", 101), "redirect_uris": []string{"https://x.test/"}}, "invalid_client_metadata"},
 		"machine to machine":     {map[string]any{"grant_types": []string{"client_credentials"}, "redirect_uris": []string{"https://x.test/"}}, "invalid_client_metadata"},
+		"a scope that is none":   {map[string]any{"scope": 1, "redirect_uris": []string{"https://x.test/"}}, "invalid_client_metadata"},
 		"no JSON":                {"{", "invalid_client_metadata"},
 		"no JSON in another":     {`{"redirect_uris":["https://x.test/"],"x":y}`, "invalid_client_metadata"},
 		"a list":                 {`[{"redirect_uris":["https://x.test/"]}]`, "invalid_client_metadata"},
@@ -355,6 +356,27 @@ func TestRegistrationOfPrograms(t *testing.T) {
 	}
 	if got := a.do(call{"POST", "/oauth/token", "", `{"grant_type":"refresh_token"}`, nil}).want(t, 400); got.text(t, "error") != "invalid_request" {
 		t.Errorf("JSON: %s", got.body)
+	}
+}
+
+// TestARegistrationMayBeCompressed: API Gateway decompresses it, so docent serve does too.
+func TestARegistrationMayBeCompressed(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	small := packed(t, `{"redirect_uris":["https://x.test/"]}`)
+	send := func(coding, body string) response {
+		return a.do(call{"POST", "/oauth/register", "", body, map[string]string{"Content-Encoding": coding}})
+	}
+	for _, coding := range []string{"gzip", "X-GZIP"} {
+		send(coding, string(small)).want(t, 201)
+	}
+	for name, reply := range map[string]response{
+		"another coding": send("br", string(small)), "plain text": send("gzip", `{"redirect_uris":["https://x.test/"]}`), "cut off": send("gzip", string(small[:30])),
+		"too much": send("gzip", string(packed(t, `{"redirect_uris":["https://x.test/"],"x":"`+strings.Repeat("x", 20_000)+`"}`))),
+	} {
+		if got := reply.want(t, 400).text(t, "error"); got != "invalid_client_metadata" {
+			t.Errorf("%s: %s", name, reply.body)
+		}
 	}
 }
 

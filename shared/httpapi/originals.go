@@ -24,9 +24,9 @@ import (
 type Originals struct {
 	// Open opens a file, and returns its size in bytes; nil: there is a Link.
 	Open func(ctx context.Context, name string) (io.ReadCloser, int64, error)
-	// Link returns an address that is valid for a short time and replies the file with these headers; nil: this program
-	// replies it itself.
-	Link func(ctx context.Context, name, contentType, disposition string) (string, error)
+	// Link returns an address that is valid for a short time and replies the file with these headers to method, GET or HEAD;
+	// nil: this program replies it itself.
+	Link func(ctx context.Context, method, name, contentType, disposition string) (string, error)
 }
 
 func (h *documents) originalRoute(api huma.API) {
@@ -67,7 +67,7 @@ func (h *documents) original(ctx context.Context, in *DocumentPath) (*originalOu
 	if h.Originals.Link == nil {
 		return h.sendOriginal(ctx, e, func() (document.Entry, error) { return h.Documents.GetOriginal(ctx, p.TeamID, in.ID, whoOf(p)) })
 	}
-	address, err := h.Originals.Link(ctx, e.Original.Blob, e.MediaType, dispositionOf(e))
+	address, err := h.Originals.Link(ctx, requestFrom(ctx).reply.r.Method, e.Original.Blob, e.MediaType, dispositionOf(e))
 	if err != nil {
 		return nil, fmt.Errorf("address of an original: %w", err)
 	}

@@ -54,6 +54,24 @@ func TestIfMatchIsObeyedByAGet(t *testing.T) {
 	}
 }
 
+// TestAnEmptyProtectionIsRefused: a program that lost the ETag or the key believes that its change is protected.
+func TestAnEmptyProtectionIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	acme := a.newTenant("acme")
+	wiki := a.newCollection(acme.key, "wiki")
+	created := map[string]string{"name": "n", "description": "d"}
+	for _, blank := range []string{"", " "} {
+		a.refused(call{"POST", "/collections", acme.key, created, map[string]string{"Idempotency-Key": blank}}, 400, "invalid-request")
+		a.refused(call{"PATCH", "/collections/" + wiki, acme.key, created, map[string]string{"If-Match": blank}}, 400, "invalid-request")
+		a.refused(call{"DELETE", "/collections/" + wiki, acme.key, nil, map[string]string{"If-Match": blank}}, 400, "invalid-request")
+	}
+	if all := a.members(call{"GET", "/collections", acme.key, nil, nil}, "name"); len(all) != 1 || all[0] != "wiki" {
+		t.Errorf("collections %q", all)
+	}
+	a.do(call{"DELETE", "/collections/" + wiki, acme.key, nil, map[string]string{"If-None-Match": ""}}).want(t, 204)
+}
+
 // TestListsInSeveralLines: lines of one list count together (RFC 9110 section 5.3).
 func TestListsInSeveralLines(t *testing.T) {
 	t.Parallel()

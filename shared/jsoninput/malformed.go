@@ -23,10 +23,7 @@ func Malformed(text []byte, err error) string {
 		return malformed + ": it begins with a byte order mark, which JSON must not have"
 	}
 	before := text[:min(max(int(syntax.Offset), 1), len(text))-1]
-	where := fmt.Sprintf("column %d", 1+utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]))
-	if bytes.IndexByte(text, '\n') >= 0 {
-		where = fmt.Sprintf("line %d, %s", 1+bytes.Count(before, []byte{'\n'}), where)
-	}
+	where := place(text, len(before))
 	advice := ""
 	switch {
 	case strings.HasSuffix(err.Error(), "in string literal"):
@@ -37,4 +34,14 @@ func Malformed(text []byte, err error) string {
 		advice = ": strings are in double quotes"
 	}
 	return malformed + " at " + where + advice
+}
+
+// place returns where in text the character at a byte is, such as "line 2, column 3": without the line, if text has only one.
+func place(text []byte, at int) string {
+	before := text[:at]
+	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
+	if bytes.IndexByte(text, '\n') < 0 {
+		return fmt.Sprintf("column %d", column)
+	}
+	return fmt.Sprintf("line %d, column %d", 1+bytes.Count(before, []byte{'\n'}), column)
 }

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"docent/shared/jsoninput"
 )
 
-func TestHasRepeatedName(t *testing.T) {
+func TestRepeatedName(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{
 		``: false, `{}`: false, `[]`: false, `"a"`: false, `{"a":1}`: false, `{"a":1,"b":1}`: false, `{"a":1,"A":1}`: false, `{"a":"a","b":"a"}`: false,
@@ -21,19 +22,34 @@ func TestHasRepeatedName(t *testing.T) {
 		`{"a":{"b":1},"a":{"c":1}}`: true, `{"a":[],"b":{"a":1},"a":1}`: true, `{"😀":1,"\ud83d\ude00":2}`: true,
 		`{"a":1,"a`: false, `}{"a":1`: false, `"\`: false, `{"a":1,"a\":1}`: false,
 	} {
-		if got := jsoninput.HasRepeatedName([]byte(text)); got != want {
+		if got := jsoninput.RepeatedName([]byte(text)) != ""; got != want {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
 }
 
-// FuzzHasRepeatedName compares with the tokens of encoding/json.
-func FuzzHasRepeatedName(f *testing.F) {
+// TestRepeatedNameSaysWhere: a document has hundreds of members.
+func TestRepeatedNameSaysWhere(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"a":1,"a":1}`: `has an object with two members "a", the second at column 8`,
+		"{\"ä\": {\"b\": 1,\n  \"c\": 2, \"b\": 3}}":                                `has an object with two members "b", the second at line 2, column 11`,
+		`{"z":1,"a\u000a":2,"\u0061\n":3}`:                                          `has an object with two members "a\n", the second at column 20`,
+		`{"` + strings.Repeat("é", 61) + `":1,"` + strings.Repeat("é", 61) + `":2}`: `has an object with two members "` + strings.Repeat("é", 60) + `…", the second at column 68`,
+	} {
+		if got := jsoninput.RepeatedName([]byte(text)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// FuzzRepeatedName compares with the tokens of encoding/json.
+func FuzzRepeatedName(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,{"a":{}}],"b":"\"a\":"}`, `{"a":1,"a":2}`, `[{"a\\":1,"\u0061\\":{"b":[]}}]`, ` { "" : 1 , "":2 } `} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		got := jsoninput.HasRepeatedName(text)
+		got := jsoninput.RepeatedName(text) != ""
 		if !json.Valid(text) || jsoninput.HasLoneSurrogate(text) || !utf8.Valid(text) {
 			return
 		}
@@ -43,7 +59,7 @@ func FuzzHasRepeatedName(f *testing.F) {
 	})
 }
 
-// repeatsName is HasRepeatedName by the decoder of encoding/json.
+// repeatsName is RepeatedName by the decoder of encoding/json.
 func repeatsName(t *testing.T, text []byte) bool {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -21,7 +21,8 @@ const proxyHeader = "X-Golambdaproxy-"
 
 const requestIDHeader = "X-Request-Id"
 
-const gzipMagic = "\x1f\x8b"
+// gzipStart is the first byte of a gzip stream (RFC 1952 section 2.3.1). No JSON text starts with it.
+const gzipStart = "\x1f"
 
 // newRequest returns the request of event. If it is refused, the request has all that
 // the client sent except the path and the body.
@@ -51,9 +52,9 @@ func newRequest(ctx context.Context, event events.APIGatewayProxyRequest) (*http
 	}
 	switch strings.ToLower(r.Header.Get("Content-Encoding")) {
 	case "gzip", "x-gzip":
-		// The gateway decompresses bodies, but may keep the header.
-		// No JSON text starts like a gzip stream (RFC 1952 section 2.3.1).
-		if !strings.HasPrefix(event.Body, gzipMagic) {
+		// The gateway decompresses bodies, but may keep the header. One that it passed as text, because it does not know the coding by
+		// that name, has lost bytes after the first.
+		if !strings.HasPrefix(event.Body, gzipStart) {
 			r.Header.Del("Content-Encoding")
 		}
 	}
@@ -64,9 +65,7 @@ func newRequest(ctx context.Context, event events.APIGatewayProxyRequest) (*http
 // check refuses an event that is not a request, and prepares the others for the
 // library: it removes the base path, makes the path one that parses, and decodes the body.
 func check(event *events.APIGatewayProxyRequest) (refused *problem) {
-	if path, ok := strings.CutPrefix(event.Path, basePath); ok && strings.HasPrefix(path+"/", "/") {
-		event.Path = path
-	}
+	event.Path = withoutBasePath(event.Path, event.RequestContext.Path)
 	if !strings.HasPrefix(event.Path, "/") {
 		event.Path = "/" + event.Path
 	}
@@ -87,4 +86,15 @@ func check(event *events.APIGatewayProxyRequest) (refused *problem) {
 		event.Path, event.Body = "/", ""
 	}
 	return refused
+}
+
+// withoutBasePath returns the path of an event relative to the API. whole is the path that the client sent, with the stage or the
+// base path. Without a domain, path has no base path: /v1/v1/me is /v1/me, and no path of the API.
+func withoutBasePath(path, whole string) string {
+	rest, ok := strings.CutPrefix(path, basePath)
+	staged, _ := strings.CutPrefix(whole, basePath)
+	if !ok || !strings.HasPrefix(rest+"/", "/") || strings.HasPrefix(staged+"/", basePath+"/") && !strings.HasPrefix(rest+"/", basePath+"/") {
+		return path
+	}
+	return rest
 }

@@ -66,6 +66,32 @@ func TestBasePathIsStrippedBeforeASlashOrTheEnd(t *testing.T) {
 	}
 }
 
+// TestBasePathIsStrippedOnce: with a domain the event's path has the base path, without one the stage is only in the path that the
+// client sent.
+func TestBasePathIsStrippedOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, path, whole, want string }{
+		{"stage", "/me", "/v1/me", "/me"},
+		{"domain", "/v1/me", "/v1/me", "/me"},
+		{"stage and base path", "/v1/me", "/v1/v1/me", "/v1/me"},
+		{"stage and base path alone", "/v1", "/v1/v1", "/v1"},
+		{"domain and base path twice", "/v1/v1/me", "/v1/v1/me", "/v1/me"},
+		{"stage and base path twice", "/v1/v1/me", "/v1/v1/v1/me", "/v1/me"},
+		{"domain, name that begins so", "/v1/v1x", "/v1/v1x", "/v1x"},
+		{"another stage", "/v1/me", "/prod/v1/me", "/me"},
+		{"encoded", "/v1/documents/a b", "/v1/documents/a%20b", "/documents/a b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, _ := give(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: c.path,
+				RequestContext: events.APIGatewayProxyRequestContext{Path: c.whole}})
+			if got == nil || got.path != c.want {
+				t.Errorf("%+v, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestEncodedSlashStaysEncoded(t *testing.T) {
 	t.Parallel()
 	got, _ := give(t, events.APIGatewayProxyRequest{HTTPMethod: "GET", Path: "/v1/documents/a%2Fb"})
@@ -209,6 +235,7 @@ func TestContentEncodingGoesWithTheCodingThatTheGatewayTookOff(t *testing.T) {
 		"inflated by the gateway": {"gzip", `{"a":1}`, ""},
 		"old name":                {"X-Gzip", `{"a":1}`, ""},
 		"as sent":                 {"gzip", "\x1f\x8b\x08", "gzip"},
+		"passed as text":          {"x-gzip", "\x1f\ufffd\x08", "x-gzip"},
 		"a coding we do not know": {"br", `{"a":1}`, "br"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -209,8 +209,8 @@ func parseItem(raw []byte) (Item, error) {
 	if !json.Valid(raw) {
 		return Item{}, errors.New(jsoninput.Malformed(raw, json.Unmarshal(raw, new(any))))
 	}
-	if jsoninput.HasRepeatedName(raw) {
-		return Item{}, errors.New(jsoninput.RepeatedName)
+	if fault := jsoninput.RepeatedName(raw); fault != "" {
+		return Item{}, errors.New(fault)
 	}
 	members, err := jsoninput.AllMembers(raw)
 	if err != nil || members == nil {

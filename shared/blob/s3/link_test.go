@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"maps"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ func TestALinkIsSignedForAMinute(t *testing.T) {
 	client := awss3.New(awss3.Options{Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "token"),
 		UsePathStyle: true, BaseEndpoint: aws.String("https://s3.test")})
 	store := s3.New(client, "bucket", "v1/")
-	link, err := store.Link(t.Context(), "originals/a", "application/pdf", `attachment; filename="a.pdf"`)
+	link, err := store.Link(t.Context(), http.MethodGet, "originals/a", "application/pdf", `attachment; filename="a.pdf"`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,7 @@ func TestALinkIsSignedForAMinute(t *testing.T) {
 	if u.Query().Get("X-Amz-Signature") == "" {
 		t.Errorf("not signed: %s", link)
 	}
-	if _, err := store.Link(t.Context(), "../a", "", ""); err == nil {
+	if _, err := store.Link(t.Context(), http.MethodGet, "../a", "", ""); err == nil {
 		t.Error("a name outside of the store is signed")
 	}
 }

@@ -25,6 +25,9 @@ func DecodeObject(body []byte) (map[string]any, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	value, err := decodeValue(d, 0)
+	if errors.Is(err, errMalformed) {
+		return nil, notJSON(body)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +39,21 @@ func DecodeObject(body []byte) (map[string]any, error) {
 		return nil, Bad(InvalidSyntax, "The request body is not a JSON object.")
 	}
 	return object, nil
+}
+
+// errMalformed says that a text is not JSON.
+var errMalformed = errors.New("not well-formed JSON")
+
+// notJSON returns the error for a body that is not JSON, with the place of the fault.
+func notJSON(body []byte) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		return Bad(InvalidSyntax, "The request needs a JSON body.")
+	}
+	fault := jsoninput.Malformed(body, json.Unmarshal(body, new(json.RawMessage)))
+	if fault == "" {
+		fault = "is not well-formed JSON"
+	}
+	return Bad(InvalidSyntax, "The request body %s.", fault)
 }
 
 // DecodeStored decodes a JSON value that Encode wrote.
@@ -54,7 +72,7 @@ func DecodeStored(value []byte) (any, error) {
 func decodeValue(d *json.Decoder, depth int) (any, error) {
 	token, err := d.Token()
 	if err != nil {
-		return nil, Bad(InvalidSyntax, "The request body is not well-formed JSON.")
+		return nil, errMalformed
 	}
 	delim, ok := token.(json.Delim)
 	if !ok {
@@ -87,7 +105,7 @@ func decodeMembers(d *json.Decoder, depth int) (any, error) {
 		token, err := d.Token()
 		key, ok := token.(string)
 		if err != nil || !ok {
-			return nil, Bad(InvalidSyntax, "The request body is not well-formed JSON.")
+			return nil, errMalformed
 		}
 		if _, repeated := object[key]; repeated {
 			return nil, Bad(InvalidSyntax, "The request body repeats the key %q.", Shorten(key))
@@ -102,7 +120,7 @@ func decodeMembers(d *json.Decoder, depth int) (any, error) {
 // closed reads the end of a list or of an object.
 func closed(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
-		return Bad(InvalidSyntax, "The request body is not well-formed JSON.")
+		return errMalformed
 	}
 	return nil
 }

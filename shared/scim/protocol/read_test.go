@@ -1,6 +1,8 @@
 package protocol_test
 
 import (
+	"encoding/json"
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -76,6 +78,39 @@ func TestBadJSON(t *testing.T) {
 	if _, err := protocol.DecodeObject([]byte(strings.Repeat(`{"a":`, 32) + "1" + strings.Repeat("}", 32))); err != nil {
 		t.Errorf("32 levels: %v", err)
 	}
+}
+
+// TestBadJSONSaysWhere: a body of an identity provider's mapping has thousands of characters.
+func TestBadJSONSaysWhere(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		" \n":                           "The request needs a JSON body.",
+		`{"userName":"a",}`:             "The request body is not well-formed JSON at column 17.",
+		"{\"userName\":\"a\",\n 'x':1}": "The request body is not well-formed JSON at line 2, column 2: strings are in double quotes.",
+		`{"emails":[{"value":"a"`:       "The request body is not well-formed JSON: it ends too early.",
+		`{"emails":[1 2]}`:              "The request body is not well-formed JSON at column 14.",
+		`{"userName":"a"} {}`:           "The request body continues after its JSON object.",
+		"\ufeff{}":                      "The request body is not well-formed JSON: it begins with a byte order mark, which JSON must not have.",
+	} {
+		var refused *protocol.Error
+		if _, err := protocol.DecodeObject([]byte(body)); !errors.As(err, &refused) || refused.Detail != want {
+			t.Errorf("%q: %v, want %s", body, err, want)
+		}
+	}
+}
+
+// FuzzDecodeObject: every body is an object in JSON or refused for its syntax.
+func FuzzDecodeObject(f *testing.F) {
+	for _, seed := range []string{`{"a":[1,{"b":null}]}`, `{"a":1,}`, `{"a" 1}`, `{"\ud83d":1}`, `[{}]`, `{}x`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		_, err := protocol.DecodeObject(body)
+		var refused *protocol.Error
+		if err == nil && !json.Valid(body) || err != nil && !(errors.As(err, &refused) && refused.Type == protocol.InvalidSyntax) {
+			t.Errorf("%q: %v", body, err)
+		}
+	})
 }
 
 func TestProjection(t *testing.T) {

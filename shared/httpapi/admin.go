@@ -7,6 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"docent/shared/apierr"
 	"docent/shared/team"
 )
 
@@ -66,6 +67,14 @@ func (h *administration) me(ctx context.Context, _ *struct{}) (*meOutput, error)
 	if err != nil {
 		return nil, err
 	}
+	out, err := h.describe(ctx, p)
+	if apierr.IsCode(err, apierr.CodeNotFound) { // revoked in the seconds in which a key may still be in memory
+		return nil, errKeyGone
+	}
+	return out, err
+}
+
+func (h *administration) describe(ctx context.Context, p team.Principal) (*meOutput, error) {
 	t, err := h.Teams.Team(ctx, p.TeamID)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"docent/shared/app/parts/identity"
 	"docent/shared/team"
 	"docent/shared/team/teamtest"
@@ -51,6 +53,25 @@ func TestTeam(t *testing.T) {
 		a.do(call{"PATCH", "/team", x.pat, body, nil}).wantCode(t, 400, "invalid-request")
 	}
 	a.do(call{"PATCH", "/team", x.pat, map[string]any{"name": strings.Repeat("é", 100)}, nil}).want(t, 200)
+}
+
+// TestMeOfARevokedKeyIs401: another process revoked it, and this one has it in memory for some seconds. 404 would say that the
+// server has no such operation.
+func TestMeOfARevokedKeyIs401(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	x := a.newTenant("acme")
+	id, key := a.newKey(x.ID, team.NewKey{Kind: team.KindTeam, Name: "short"})
+	me := call{"GET", "/me", key, nil, nil}
+	a.do(me).want(t, 200)
+	elsewhere := &team.Service{Table: a.local.Teams.Table, Now: a.clock.Now, NewID: uuid.NewString}
+	if err := elsewhere.RevokeKey(t.Context(), x.ID, id); err != nil {
+		t.Fatal(err)
+	}
+	a.do(call{"GET", "/collections", key, nil, nil}).want(t, 200)
+	if got := a.do(me).wantCode(t, 401, "unauthorized"); got.Header.Get("WWW-Authenticate") != "Bearer" {
+		t.Errorf("%v", got.Header)
+	}
 }
 
 // TestOnlyAdminsAdminister walks over every operation of the area.

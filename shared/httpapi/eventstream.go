@@ -105,10 +105,12 @@ func refusedNow(ctx context.Context) *apierr.Error {
 	return refused
 }
 
+var errKeyGone = apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "The key of this request no longer works.")
+
 // withdrawn returns err of a recheck as the client is told it.
 func withdrawn(err error) error {
 	if refused := (*apierr.Error)(nil); errors.As(err, &refused) && refused.Kind == apierr.Unauthenticated {
-		return apierr.New(apierr.Unauthenticated, apierr.CodeUnauthorized, "The key of this request no longer works.")
+		return errKeyGone
 	}
 	return err
 }

@@ -162,7 +162,7 @@ func (h *oauths) register(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !json.Valid(body) || jsoninput.RepeatedName(body) != "" || jsoninput.Decode(body, &in) != nil {
-		return &oauth.Error{Code: oauth.InvalidClientMetadata, Description: "The body must be the metadata of a client as JSON, each member once."}
+		return &oauth.Error{Code: oauth.InvalidClientMetadata, Description: "The body must be the metadata of a client as JSON, each member once and of the type that RFC 7591 gives it."}
 	}
 	if in.Grants != nil && !slices.Contains(in.Grants, "authorization_code") {
 		return &oauth.Error{Code: oauth.InvalidClientMetadata, Description: "grant_types must contain authorization_code."}

@@ -194,11 +194,15 @@ func (h *oauths) token(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// revoke ends the access that a token gives (RFC 7009). It succeeds for every text.
+// revoke ends the access that a token gives (RFC 7009). It succeeds for every text, but not without one: the program would
+// believe that its access has ended.
 func (h *oauths) revoke(w http.ResponseWriter, r *http.Request) error {
 	form, err := h.form(r)
 	if err != nil {
 		return err
+	}
+	if tokens := form["token"]; len(tokens) != 1 || tokens[0] == "" {
+		return &oauth.Error{Code: oauth.InvalidRequest, Description: "token is required, once."}
 	}
 	if err := h.Teams.RevokeToken(r.Context(), form.Get("token")); err != nil {
 		return err

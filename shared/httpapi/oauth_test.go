@@ -359,6 +359,19 @@ func TestRegistrationOfPrograms(t *testing.T) {
 	}
 }
 
+// TestRevokingNothingIsNoSuccess: of two tokens only the first was revoked, and of none none (RFC 7009 section 2.1).
+func TestRevokingNothingIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for form, status := range map[string]int{"": 400, "token=": 400, "Token=x": 400, "token=x&token=y": 400, "token=x&token=x": 400,
+		"token=x": 200, "token=x&token_type_hint=access_token&client_id=y": 200} {
+		reply := a.do(call{"POST", "/oauth/revoke", "", form, map[string]string{"Content-Type": "application/x-www-form-urlencoded"}}).want(t, status)
+		if status == 400 && reply.text(t, "error") != "invalid_request" {
+			t.Errorf("%s: %s", form, reply.body)
+		}
+	}
+}
+
 // TestARegistrationMayBeCompressed: API Gateway decompresses it, so docent serve does too.
 func TestARegistrationMayBeCompressed(t *testing.T) {
 	t.Parallel()

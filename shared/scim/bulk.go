@@ -107,7 +107,9 @@ func newBulkOperation(object map[string]any) *bulkOperation {
 		switch v := protocol.MessageMember(object, name).(type) {
 		case nil:
 		case string:
-			*to = v
+			if *to = v; name == "version" && strings.TrimSpace(v) == "" { // the client lost it, and believes that the change is protected
+				o.fault = protocol.Bad(protocol.InvalidSyntax, "version is empty. Send the version that you read, or leave it out.")
+			}
 		default:
 			o.fault = protocol.Bad(protocol.InvalidSyntax, "%s must be a string.", name)
 		}

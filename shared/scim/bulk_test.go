@@ -128,6 +128,18 @@ func TestBulkLocatesWhatFailed(t *testing.T) {
 	}
 }
 
+// TestBulkRefusesAnEmptyVersion, as an empty If-Match is: the change would not be protected.
+func TestBulkRefusesAnEmptyVersion(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	id := s.user("ada")
+	got := s.bulk(`{"method":"PUT","path":"/Users/`+id+`","version":"","data":{"userName":"ada"}}`, `{"method":"DELETE","path":"/Users/`+id+`","version":" "}`,
+		`{"method":"DELETE","path":"/Users/`+id+`","version":null}`)
+	if statuses(got) != "400 400 204" || !strings.Contains(fmt.Sprint(got[0]), "version is empty") {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestBulkNeedsAMethod: one that Bulk does not have is 405, with or without data.
 func TestBulkNeedsAMethod(t *testing.T) {
 	t.Parallel()

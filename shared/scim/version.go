@@ -50,7 +50,7 @@ func (c conditions) checkMatch(version int64) error {
 	if c.match == "" || namesTag(c.match, versionTag(version)) {
 		return nil
 	}
-	return protocol.Refuse(http.StatusPreconditionFailed, "", "The resource has changed: its version is not the one that If-Match names.")
+	return protocol.Refuse(http.StatusPreconditionFailed, "", "The resource has changed: its version is not the one that If-Match, or version in Bulk, names.")
 }
 
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

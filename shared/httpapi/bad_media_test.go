@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -29,6 +30,7 @@ func TestMediaTypesAndCodings(t *testing.T) {
 		{"form", map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, false, false, false},
 		{"another json", map[string]string{"Content-Type": "application/vnd." + marker + "+json"}, false, false, false},
 		{"another charset", map[string]string{"Content-Type": "application/json; charset=utf-16"}, false, false, false},
+		{"text in another charset", map[string]string{"Content-Type": "text/plain; charset=iso-8859-1"}, false, false, false},
 		{"no media type", map[string]string{"Content-Type": marker + "/;;"}, false, false, false},
 		{"identity", map[string]string{"Content-Encoding": "identity"}, true, true, false},
 		{"gzip in capitals", map[string]string{"Content-Encoding": " GZIP "}, true, true, false},
@@ -55,6 +57,9 @@ func TestMediaTypesAndCodings(t *testing.T) {
 					return
 				}
 				reply := a.refused(c, 415, unsupported)
+				if strings.Contains(string(reply.body), "charset=utf-8") != (tt.name == "another charset") {
+					t.Errorf("%s", reply.body)
+				}
 				if got := reply.Header.Get("Accept-Encoding"); (got == "gzip") != tt.coding {
 					t.Errorf("Accept-Encoding %q", got)
 				}

@@ -192,20 +192,18 @@ func checkMediaType(r *http.Request, f bodyFormat) error {
 	if err != nil {
 		return unsupportedMedia()
 	}
-	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
-		return unsupportedMedia()
-	}
-	if f == jsonLines {
-		if media == "application/x-ndjson" || media == "application/jsonl" {
-			return nil
-		}
+	switch {
+	case f == jsonLines && media != "application/x-ndjson" && media != "application/jsonl":
 		return apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia,
 			"Send application/x-ndjson, plain or with Content-Encoding: gzip.")
+	case f != jsonLines && media != "application/json" && (media != "application/merge-patch+json" || r.Method != http.MethodPatch):
+		return unsupportedMedia()
 	}
-	if media == "application/json" || media == "application/merge-patch+json" && r.Method == http.MethodPatch {
-		return nil
+	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+		return apierr.New(apierr.Unsupported, apierr.CodeUnsupportedMedia,
+			"JSON is sent in UTF-8 (RFC 8259 section 8.1). Leave charset out of Content-Type, or send charset=utf-8.")
 	}
-	return unsupportedMedia()
+	return nil
 }
 
 // byteOrderMark begins a file of text of some programs, such as PowerShell.

@@ -77,9 +77,9 @@ func newCosts(t testing.TB, batches int, p *pace, wrap func(engines, *pace) engi
 	for _, q := range []**local.Queue{&c.asked, &c.changed, &c.published} {
 		*q = local.New(local.Options{Visibility: visibility})
 	}
-	link := func(_ context.Context, _, name, _, _ string) (string, error) {
+	link := func(_ context.Context, _, name, _, _ string) (string, error) { // signed without a call
 		return "https://objects.test/" + name, nil
-	} // signed without a call
+	}
 	c.services = newServices(base{engines: wrap(engines{table: store, blobs: blobs, link: link, questions: c.asked, documents: c.changed, embeddings: c.published,
 		extractions: local.New(local.Options{Visibility: visibility})}, p),
 		log: slog.New(slog.DiscardHandler), now: clock, wait: func(context.Context) error { return errStopping },

@@ -16,7 +16,7 @@ import (
 // a tool, is refused. Others have no effect: those that a model may ignore, such as temperature and offered tools, and
 // those that there are not.
 type chatInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"A repeated request with the same key gets the same answer and is counted once."`
+	IdempotencyKey string `header:"Idempotency-Key" minLength:"1" maxLength:"255" doc:"A repeated request with the same key gets the same answer and is counted once."`
 	Body           struct {
 		Model         string        `json:"model" doc:"docent."`
 		Messages      []chatMessage `json:"messages" minItems:"1" maxItems:"10000" doc:"The last one of the user is the question, understood together with the user's messages before it."`

@@ -84,7 +84,7 @@ func (h *collections) list(ctx context.Context, in *struct{ PageParams }) (*list
 }
 
 type createCollectionInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" pattern:"^[ -~]*$" doc:"Makes the request safe to repeat for 24 hours."`
+	IdempotencyKey string `header:"Idempotency-Key" minLength:"1" maxLength:"255" pattern:"^[ -~]*$" doc:"Makes the request safe to repeat for 24 hours."`
 	Body           struct{ NewCollection }
 }
 

@@ -98,7 +98,7 @@ func (h *documents) list(ctx context.Context, in *listDocumentsInput) (*listDocu
 }
 
 type putDocumentInput struct {
-	IfMatch     string `header:"If-Match"`
+	IfMatch     string `header:"If-Match" minLength:"1"`
 	IfNoneMatch string `header:"If-None-Match" doc:"* creates only."`
 	Body        struct {
 		document.Fields

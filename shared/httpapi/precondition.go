@@ -13,7 +13,7 @@ func etag(version int64) string { return fmt.Sprintf(`"%x"`, version) }
 // Conditions are the headers on which a change depends. It is exported because huma reads embedded parameters only
 // from exported types.
 type Conditions struct {
-	IfMatch     string `header:"If-Match"`
+	IfMatch     string `header:"If-Match" minLength:"1"`
 	IfNoneMatch string `header:"If-None-Match" hidden:"true"` // of use only to create, but it must not be ignored
 }
 

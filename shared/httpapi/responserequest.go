@@ -12,7 +12,7 @@ import (
 // responseInput is a request for a response. What asks for another reply than there is, is refused by the same rule as in a request
 // for a completion.
 type responseInput struct {
-	IdempotencyKey string `header:"Idempotency-Key" maxLength:"255" doc:"A repeated request with the same key gets the same answer and is counted once."`
+	IdempotencyKey string `header:"Idempotency-Key" minLength:"1" maxLength:"255" doc:"A repeated request with the same key gets the same answer and is counted once."`
 	Body           struct {
 		Model              string            `json:"model" doc:"docent."`
 		Input              any               `json:"input" doc:"The question, or a list of items. The last message of the user in it is the question, understood together with the user's messages before it; other items have no effect."`

@@ -21,7 +21,7 @@ const (
 // lines of code, which are shown between fences.
 type block struct {
 	kind  blockKind
-	lead  string   // of a list, table or code: the line before it
+	lead  string   // the line before it that announces or names it
 	intro string   // the paragraph that lead ends
 	units []string // items, rows (first the two of the head) or code lines; sentences are cut later
 	text  string   // of a paragraph
@@ -141,16 +141,40 @@ func (c *cutter) add(b block, at int, before []string, tabTitle bool) {
 		return
 	}
 	c.tabTitle = b.kind == paragraphKind && tabTitle
-	// A list or code takes the last line of the paragraph before it if no heading is
-	// between them and the paragraph is not of an item that has ended. A table takes it
-	// only if the line announces the table.
-	if last := len(c.blocks) - 1; last >= 0 && b.kind != paragraphKind && c.blocks[last].kind == paragraphKind && at >= c.lastAt && adjacent(before) {
-		paragraph := c.blocks[last].text
-		if line := lastLine(paragraph); b.kind != tableKind || leadsIn(line) {
-			b.lead, b.intro = line, paragraph
+	if last := len(c.blocks) - 1; last >= 0 && at >= c.lastAt && adjacent(before) && c.blocks[last].leads(b) {
+		b.intro = c.blocks[last].text
+		b.lead = lastLine(b.intro)
+		if b.kind == paragraphKind {
+			b.intro = c.blocks[last].lastSentence()
+			b.lead = b.intro
 		}
 	}
 	c.blocks, c.lastAt = append(c.blocks, b), at
+}
+
+// leads reports whether the paragraph b says what next, the block after it, is about. A list or code takes the last line of
+// any paragraph. A table takes it only if the line announces the table. A paragraph takes a sentence that announces it, and a title, as the term of a
+// definition is one.
+func (b block) leads(next block) bool {
+	if b.kind != paragraphKind {
+		return false
+	}
+	switch next.kind {
+	case tableKind:
+		return leadsIn(lastLine(b.text))
+	case paragraphKind:
+		return b.isTitle(true) || b.announces()
+	}
+	return true
+}
+
+// lastSentence returns the last sentence of a paragraph.
+func (b block) lastSentence() string {
+	all := sentences(b.text)
+	if len(all) < 2 {
+		return b.text
+	}
+	return safeInline(b.text[all[len(all)-1][0]:]) // it may begin within a code span
 }
 
 // onlyIncludes reports whether b is code that only stands for files.

@@ -46,7 +46,7 @@ func TestIndentedProseOfAListIsProse(t *testing.T) {
 		{"a later item that begins with a fence", "- Item\n- ```go\n  f()\n  ```\n- The zebra grazes.\n", "- Item\n\n" + code + "\n\n- **The zebra grazes.**"},
 		{"code of an item", "* The zebra grazes.\n\n      f()\n\n  Some prose.\n", "* **The zebra grazes.**\n\n```\nf()\n```\n\nSome prose."},
 		{"code after a list", "* Item\n\nSome prose.\n\n    f()\n\nThe zebra grazes.\n", "* Item\n\nSome prose.\n\n```\nf()\n```\n\n**The zebra grazes.**"},
-		{"code without a list", "The zebra grazes.\n\n    f()\n", "The zebra grazes.\n\n```\nf()\n```"},
+		{"code without a list", "The zebra grazes.\n\n    f()\n", "**The zebra grazes.**\n\n```\nf()\n```"},
 		{"a table of an item", "* Item\n\n    | a | b |\n    |---|---|\n    | c | d |\n\n    The zebra grazes.\n", "* Item\n\n| a | b |\n|---|---|\n| c | d |\n\n**The zebra grazes.**"},
 		{"less indent than the content", "10. Item\n\n  Some prose.\n\n    The zebra grazes.\n", "10. Item\n\n    Some prose.\n\n    **The zebra grazes.**"},
 		{"a code span that ends in another paragraph", "* A `b\n\n  c` zebra grazes.\n", "* A &#96;b\n\n  **c&#96; zebra grazes.**"},
@@ -212,7 +212,7 @@ func TestACommentIsNoPartOfAParagraph(t *testing.T) {
 		{"a comment of blocks", "<!--\nThe zebra grazes at night.\n\n- The zebra grazes there.\n\n```\nzebra\n```\n-->\n\nThe zebra grazes.\n", "**The zebra grazes.**"},
 		{"a comment in a quotation", "> <!-- zebra\n>\n> graze -->\n> The zebra grazes.\n", "**The zebra grazes.**"},
 		{"a comment without an end", "<!--\nNote it.\n\nThe zebra grazes.\n", "\\<!--\nNote it.\n\n**The zebra grazes.**"},
-		{"a comment in code", "The zebra grazes.\n\n    <!--\n\n    x -->\n", "The zebra grazes.\n\n```\n<!--\n\nx -->\n```"},
+		{"a comment in code", "The zebra grazes.\n\n    <!--\n\n    x -->\n", "**The zebra grazes.**\n\n```\n<!--\n\nx -->\n```"},
 	})
 }
 
@@ -256,7 +256,7 @@ func TestContentOfAdmonitionsIsProse(t *testing.T) {
 		{"one within another", "!!! note\n    Animals:\n\n    !!! tip\n        The zebra grazes.\n\n    Lions rest.\n", "Animals:\n\n**The zebra grazes.**\n\nLions rest."},
 		{"tabs", "=== \"Zoo\"\n\n    The zebra grazes.\n\n=== \"Farm\"\n\n    Cows graze.\n", "=== \"Zoo\"\n\n**The zebra grazes.**\n\n=== \"Farm\"\n\nCows graze."},
 		{"code after it", "!!! note\n    The zebra grazes.\n\nLions rest.\n\n    f\n", "**The zebra grazes.**\n\nLions rest.\n\n```\nf\n```"},
-		{"code within it", "!!! note\n    The zebra grazes.\n\n        f\n", "The zebra grazes.\n\n```\nf\n```"},
+		{"code within it", "!!! note\n    The zebra grazes.\n\n        f\n", "**The zebra grazes.**\n\n```\nf\n```"},
 	})
 	far := "!!! note\n    Animals.\n\n" + strings.Repeat("    "+strings.Repeat("Some words stand here. ", 50)+"\n\n", 2) + "    The zebra grazes.\n"
 	if got := answerTo(t, "Where does the zebra graze?", "t", far).Markdown; !strings.Contains(got, "**The zebra grazes.**") {
@@ -335,7 +335,7 @@ func TestMarksOfContainersAreNotQuoted(t *testing.T) {
 		{"attributes", "The zebra grazes.\n{: .zebra }\n", want},
 		{"a text between tags of templates", "{% if zebra %}The zebra grazes.{% endif %}\n", `**{% if zebra %}The zebra grazes.{% endif %}**`},
 		{"a type", "The zebra grazes in List<Zebra>.\n", `**The zebra grazes in List\<Zebra>.**`},
-		{"tags in indented code", "The zebra grazes.\n\n    <Zebra>\n    {% graze %}\n", "The zebra grazes.\n\n```\n<Zebra>\n{% graze %}\n```"},
+		{"tags in indented code", "The zebra grazes.\n\n    <Zebra>\n    {% graze %}\n", "**The zebra grazes.**\n\n```\n<Zebra>\n{% graze %}\n```"},
 		{"tags in code", "```\n<Zebra>\n{% graze %}\n```\n", "```\n<Zebra>\n{% graze %}\n```"},
 		{"options between colons", ":::{card} Zoo zebra\n:link: zebra.md\n:footer: Graze\n\nThe zebra grazes.\n:::\n", want},
 		{"a file to include", "{!zebra.md!}\n\nThe zebra grazes.\n", want},
@@ -396,7 +396,7 @@ func TestWhatBeganFarBeforeIsReadByItsMarks(t *testing.T) {
 		{"an admonition with another after it", "??? info \"More\"\n\n", zebra + "\n??? info \"Other\"\n", "\n\n**The zebra grazes.**"},
 		{"an item with a link", "1. Item\n\n", "    See [more](https://docs.example/more).\n\n" + zebra, "\n\nSee more.\n\n**The zebra grazes.**"},
 		{"nested items", "1. Item\n\n", zebra + "\n    - First look for the zebra.\n    - Then feed it with grass.\n",
-			"\n\nThe zebra grazes.\n\n- **First look for the zebra.**\n- Then feed it with grass."},
+			"\n\n**The zebra grazes.**\n\n- First look for the zebra.\n- Then feed it with grass."},
 		{"indented code", "Run:\n\n", "    the zebra grazes\n", "\n\nthe zebra grazes\n```"},
 		{"indented data", "Run:\n\n", "    - zebra: it does graze here\n", "\n\n- zebra: it does graze here\n```"},
 	} {

@@ -40,7 +40,7 @@ func (b block) markdown(r *ranking, asked *answerType) string {
 		out[best-from] = boldItem(r, asked, cutPiece(out[best-from]))
 		return b.leadIn() + cutMarkBefore(from > 0, "\n\n") + joinItems(out) + cutMark("\n\n", to < len(pieces))
 	default:
-		return b.sentencesShown(r, asked, pieces, from, to, best)
+		return b.leadIn() + b.sentencesShown(r, asked, pieces, from, to, best)
 	}
 }
 
@@ -71,7 +71,7 @@ func cutMarkBefore(cut bool, space string) string {
 	return ""
 }
 
-// leadIn returns the line before a list, table or code as a paragraph that begins with a sentence.
+// leadIn returns the line that announces or names b as a paragraph that begins with a sentence.
 func (b block) leadIn() string {
 	if b.lead == "" {
 		return ""

@@ -2,6 +2,7 @@ package search
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,6 +18,9 @@ const (
 // the answer. Blocks after it are added first, because steps, commands and examples follow the
 // text that announces them.
 func stretch(all []block, best int, r *ranking, asked *answerType) string {
+	if all[best].isAnsweredBefore(r, asked) {
+		best-- // the paragraph that announces it, which it follows
+	}
 	b := all[best]
 	next := best + 1
 	room := stretchChars - utf8.RuneCountInString(b.markdown(r, asked))
@@ -55,6 +59,21 @@ func stretch(all []block, best int, r *ranking, asked *answerType) string {
 	return strings.Join(parts, "\n\n")
 }
 
+// isAnsweredBefore reports whether a sentence of the paragraph that announces the list, table or code b answers better than b.
+// Steps are the answer to how something is done. Both must fit into a quotation.
+func (b block) isAnsweredBefore(r *ranking, asked *answerType) bool {
+	if b.kind == paragraphKind || b.lead == "" || leadsIn(b.intro) || asked.asksSteps() && b.instructs() ||
+		utf8.RuneCountInString(b.intro)+utf8.RuneCountInString(b.whole())+2 > stretchChars {
+		return false
+	}
+	intro := block{kind: paragraphKind, text: b.intro}.pieces()
+	if len(intro) > 0 && leadsIn(intro[len(intro)-1]) {
+		intro = intro[:len(intro)-1]
+	}
+	pieces := slices.Concat(intro, b.units)
+	return len(intro) > 0 && bestPiece(r, asked, pieces) < len(intro)
+}
+
 // titleChars bounds a paragraph that is a title.
 const titleChars = 80
 
@@ -62,13 +81,17 @@ const titleChars = 80
 // such as a term.
 func (b block) isTitle(more bool) bool {
 	text := strings.TrimRight(b.text, "*_")
+	isBold := strings.HasPrefix(b.text, "**") && strings.HasSuffix(b.text, "**")
+	if isBold {
+		text = strings.TrimRight(text, "?？")
+	}
 	if b.kind != paragraphKind || text == "" || strings.ContainsAny(text[len(text)-1:], ".!?:;,") || strings.HasSuffix(b.text, ellipsis) {
 		return false
 	}
-	if strings.Contains(b.text, "\n") || utf8.RuneCountInString(text) > titleChars || strings.ContainsAny(b.text, wideEnds) {
+	if strings.Contains(b.text, "\n") || utf8.RuneCountInString(text) > titleChars || strings.ContainsAny(text, wideEnds) {
 		return false
 	}
-	return more || strings.HasPrefix(b.text, "**") && strings.HasSuffix(b.text, "**")
+	return more || isBold
 }
 
 // announces reports whether b is a paragraph that ends with the announcement of what follows.

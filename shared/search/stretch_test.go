@@ -64,3 +64,50 @@ func TestWhoAsksHowIsShownSteps(t *testing.T) {
 		})
 	}
 }
+
+func TestAParagraphIsQuotedWithWhatNamesIt(t *testing.T) {
+	t.Parallel()
+	grass := strings.TrimSpace(strings.Repeat("Grass and hay. ", 79))
+	for _, c := range []struct{ name, question, body, want, without string }{
+		{"the definition of a term", "What is the default of max_zebras?",
+			"`max_zebras` (`integer`)\n\nHow many may graze at a time. The default is 100.\n\n`reserved_zebras` (`integer`)\n\nThe default is three. It must be less than `max_zebras`.\n",
+			"`max_zebras` (`integer`)\n\nHow many may graze at a time. **The default is 100.**", ""},
+		{"the term rather than what follows", "Where does the zebra graze?", "`zebra`\n\nIt does graze in the north.\n\n" + grass, "`zebra`\n\n**It does graze in the north.**", "hay"},
+		{"a question in bold", "How old is the striped zebra?", "**How old is the striped zebra?**\n\nSeven years, or eight.\n\n**How old is the lion?**\n\nNot the age of the striped zebra, which is old.\n",
+			"**How old is the striped zebra?**\n\n**Seven years, or eight.**", ""},
+		{"lines that are announced", "Does the budget cover hay?", "It is for what zebras need. The budget does not cover the following:\n\nLions\nHay\n\nWhere the budget is spent is not restricted.\n",
+			"The budget does not cover the following:\n\n**Lions\nHay**", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, c.question, "t", c.body).Markdown)
+			if !strings.Contains(got, c.want) || c.without != "" && strings.Contains(got, c.without) {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}
+
+func TestTheSentenceBeforeAListMayBeTheAnswer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, question, body, want string }{
+		{"a list", "How many zebras may graze?", "The limit of zebras that graze is eight. Beyond that:\n\n- Ask the keeper of the zebras that graze.\n- Wait.\n",
+			"**The limit of zebras that graze is eight.** Beyond that:\n\n- Ask the keeper of the zebras that graze.\n- Wait."},
+		{"an item", "Who lets more zebras graze?", "The limit is eight. To let more zebras graze:\n\n- Ask the keeper of the zebras, Ada.\n- Wait.\n",
+			"The limit is eight. To let more zebras graze:\n\n- **Ask the keeper of the zebras, Ada.**\n- Wait."},
+		{"steps", "How do I let more zebras graze?", "Eight zebras graze. To let more zebras graze:\n\n1. Ask the keeper to let more zebras graze.\n2. Wait.\n",
+			"Eight zebras graze. To let more zebras graze:\n\n1. **Ask the keeper to let more zebras graze.**\n2. Wait."},
+		{"code", "How many zebras may graze?", "At most eight zebras graze. To count the zebras that graze:\n\n```\ncount zebras --graze\n```\n",
+			"**At most eight zebras graze.** To count the zebras that graze:\n\n```\ncount zebras --graze\n```"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := unquoted(answerTo(t, c.question, "t", c.body).Markdown)
+			if got != c.want {
+				t.Errorf("got\n%s\nwant\n%s", got, c.want)
+			}
+			checkSafe(t, got)
+		})
+	}
+}

@@ -112,6 +112,7 @@ func weigh(all []weighedBlock, asked *answerType, best float64) {
 		if b.at == 0 {
 			headed = b.hit.headingMatch() // the same for all blocks of a passage
 		}
+		headed := max(headed, b.titleMatch())
 		nearby := max(r.nearby(b.match.at), headed) // the heading counts like a stretch of the text below it
 		b.score = b.hit.Normalised/best + blockMeaning*b.hit.meant + blockR*b.match.r + blockCue*asked.value(pieces) + blockPiece*piece +
 			blockNearby*nearby + blockHeading*headed + blockAround*around
@@ -143,15 +144,7 @@ func (h Hit) headingMatch() float64 {
 	names := append([]string{h.Title}, strings.Split(h.Heading, text.HeadingArrow)...)
 	best := 0.0
 	for i, name := range names {
-		m := matchOf(h.ranking, name)
-		if m.length == 0 {
-			continue
-		}
-		of := 0
-		for _, n := range m.counts {
-			of += n
-		}
-		score := m.share(h.ranking) * float64(of) / float64(m.length)
+		score := h.ranking.nameMatch(name)
 		if i+1 < len(names) {
 			score /= 2
 		}
@@ -160,10 +153,32 @@ func (h Hit) headingMatch() float64 {
 	return best
 }
 
+// titleMatch scores the title before the block, such as the term of a definition, like a heading.
+func (b weighedBlock) titleMatch() float64 {
+	title := block{text: b.block.intro}
+	if b.block.lead == "" || !title.isTitle(true) {
+		return 0
+	}
+	return b.hit.ranking.nameMatch(title.text)
+}
+
+// nameMatch returns the share of the question in name times the share of its terms that are in the question.
+func (r *ranking) nameMatch(name string) float64 {
+	m := matchOf(r, name)
+	if m.length == 0 {
+		return 0
+	}
+	of := 0
+	for _, n := range m.counts {
+		of += n
+	}
+	return m.share(r) * float64(of) / float64(m.length)
+}
+
 // plain returns the text of a block for weighing.
 func (b block) plain() string {
 	if b.kind == paragraphKind {
-		return b.text
+		return strings.TrimLeft(b.lead+"\n"+b.text, "\n")
 	}
 	return b.lead + "\n" + strings.Join(b.units, "\n")
 }

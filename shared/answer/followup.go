@@ -143,18 +143,20 @@ const (
 )
 
 // The referring words of Japanese and of Chinese, which stand without spaces, and those that continue at the beginning. "その他" and
-// "其他" are "other".
+// "其他" are "other". A connective such as "それでは" begins as a referring word does, and only continues.
 var (
-	japaneseReferences = regexp.MustCompile(`[そこあ](?:れ|こ|ち|の[^他]|んな)`)
-	japaneseFirst      = regexp.MustCompile(`^(?:では|じゃあ|でも|また|そして)`)
-	chineseReferences  = regexp.MustCompile(`(?:^|[^其])[它他她]|[这這]|那[个個些里裡样樣]`)
-	chineseFirst       = regexp.MustCompile(`^(?:那|还有|還有|但|然后|然後)`)
+	japaneseReferences  = regexp.MustCompile(`[そこあ](?:れ|こ|ち|の[^他]|んな)`)
+	japaneseFirst       = regexp.MustCompile(`^(?:では|じゃあ|でも|また|そして)`)
+	japaneseConnectives = regexp.MustCompile(`^(?:それでは|それじゃあ?|それから|それなら|それとも|(?:その(?:上|うえ|ほか)|それに|そこで)、)`)
+	chineseReferences   = regexp.MustCompile(`(?:^|[^其])[它他她]|[这這]|那[个個些里裡样樣]`)
+	chineseFirst        = regexp.MustCompile(`^(?:那|还有|還有|但|然后|然後)`)
+	chineseConnectives  = regexp.MustCompile(`^(?:(?:[这那]样的话|[這那]樣的話|这么说|這麼說)|(?:[这那]样|[這那]樣)[，,])`)
 )
 
 // leansUnspaced is leans for a question mostly in a script without spaces. ok is false for every other question.
 func leansUnspaced(question string) (refers, continues, short, ok bool) {
 	letters, unspaced := 0, 0
-	references, first := chineseReferences, chineseFirst
+	references, first, connectives := chineseReferences, chineseFirst, chineseConnectives
 	for _, r := range question {
 		if unicode.IsLetter(r) {
 			letters++
@@ -162,7 +164,7 @@ func leansUnspaced(question string) (refers, continues, short, ok bool) {
 				unspaced++
 			}
 			if unicode.In(r, unicode.Hiragana, unicode.Katakana) {
-				references, first = japaneseReferences, japaneseFirst
+				references, first, connectives = japaneseReferences, japaneseFirst, japaneseConnectives
 			}
 		}
 	}
@@ -174,7 +176,8 @@ func leansUnspaced(question string) (refers, continues, short, ok bool) {
 	}
 	question = strings.TrimSpace(question)
 	asks := strings.HasSuffix(question, "?") || strings.HasSuffix(question, "？")
-	refers, continues = references.MatchString(question), first.MatchString(question)
+	rest := connectives.ReplaceAllString(question, "")
+	refers, continues = references.MatchString(rest), rest != question || first.MatchString(question)
 	return refers || continues, continues && !refers, letters <= shortLetters && asks, true
 }
 

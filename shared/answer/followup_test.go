@@ -295,6 +295,7 @@ func TestAFollowUpIsUnderstoodInOtherLanguages(t *testing.T) {
 		{japanese, "では、誰が承認しますか？", true},
 		{japanese, "申請書はどこにありますか？", false},
 		{japanese, "その他の申請書はありますか？", false},
+		{japanese, "それでは、誰が承認しますか？", true},
 		{japanese, "まとめて払えますか？", false},
 		{japanese, "新しい出張の申請書を提出するためにそれぞれの部署で必要な手続きは何ですか？", false},
 		{chinese, "它什么时候支付？", true},

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"docent/shared/search/text"
 )
 
 // maxContent bounds what Hit.Content returns, in characters.
@@ -50,56 +52,77 @@ func (v *verified) inBody(w *verified) int {
 }
 
 // Content returns the passage under its heading path, and then the best of the other passages of the
-// document that match, as many as fit completely, in reading order: at most 4,000 characters. Address
+// document that match, as many as fit completely, in reading order: at most 4,000 characters. A passage that goes on within
+// another section has its heading path too, and one that begins or ends within code or a table the fences or the table's head. Address
 // leads to the page of the first passage; where another page of the file begins, a line such as
 // "Page 7:" says so. It is "" for a hit that is not from Result.Hits.
 func (h Hit) Content() string {
-	passages := h.passages
-	if len(passages) == 0 {
+	if len(h.passages) == 0 {
 		return ""
 	}
-	best := passages[0]
-	var b strings.Builder
-	b.Grow(contentBytes(passages))
-	room := maxContent
-	fits := func(characters int) bool {
-		if room < maxContent {
-			characters += len(between)
-		}
-		if characters > room {
-			return false
-		}
-		room -= characters
-		return true
+	best := h.passages[0]
+	heading := strings.TrimSpace(best.hit.Heading)
+	room := maxContent - best.characters - utf8.RuneCountInString(heading) - len(between)
+	if room < 0 {
+		heading, room = "", maxContent-best.characters
 	}
-	add := func(text string) {
+	shown := []*verified{best}
+	for _, v := range h.passages[1:] {
+		if n := v.characters + utf8.RuneCountInString(v.hit.pageLine()+v.hit.section()) + len(between); n <= room {
+			shown, room = append(shown, v), room-n
+		}
+	}
+	slices.SortFunc(shown[1:], (*verified).inBody)
+	var b strings.Builder
+	b.Grow(contentBytes(h.passages))
+	b.WriteString(heading)
+	at := best.hit
+	for i, v := range shown {
+		if v.hit.Page != at.Page {
+			b.WriteString(v.hit.pageLine())
+		}
+		if v.hit.Heading != at.Heading {
+			b.WriteString(v.hit.section())
+		}
+		opening, closing := v.hit.frame()
+		if i > 0 && v.follows(shown[i-1]) {
+			opening = ""
+		}
+		if i+1 < len(shown) && shown[i+1].follows(v) {
+			closing = ""
+		}
+		if n := utf8.RuneCountInString(opening + closing); n <= room {
+			room -= n
+		} else {
+			opening, closing = "", ""
+		}
 		if b.Len() > 0 {
 			b.WriteString(between)
 		}
-		b.WriteString(strings.TrimSpace(text))
-	}
-	if heading := strings.TrimSpace(best.hit.Heading); heading != "" && fits(utf8.RuneCountInString(heading)) {
-		add(heading)
-	}
-	if fits(best.characters) {
-		add(best.hit.Passage)
-	}
-	more := make([]*verified, 0, len(passages)-1)
-	for _, v := range passages[1:] {
-		if fits(v.characters + len(v.hit.pageLine())) {
-			more = append(more, v)
-		}
-	}
-	slices.SortFunc(more, (*verified).inBody)
-	page := best.hit.Page
-	for _, v := range more {
-		if v.hit.Page != page {
-			page = v.hit.Page
-			b.WriteString(v.hit.pageLine())
-		}
-		add(v.hit.Passage)
+		b.WriteString(opening + strings.TrimSpace(v.hit.Passage) + closing)
+		at = v.hit
 	}
 	return b.String()
+}
+
+// follows reports whether v is the passage after w in their document.
+func (v *verified) follows(w *verified) bool {
+	return v.Chunk == w.Chunk && v.within == w.within+1 || v.Chunk == w.Chunk+1 && v.within == 0 && w.hit.after == ""
+}
+
+// frame returns what the passage lacks at both ends: the fence of the code or the head of the table that it begins within, and
+// the fence of the code that it ends within.
+func (h Hit) frame() (opening, closing string) {
+	passage := h.Passage
+	if h.opening != "" {
+		opening = h.opening + "\n"
+		passage = opening + passage
+	}
+	var open items
+	if line := open.read(passage); line != "" {
+		closing = "\n" + openFence(line)
+	}
+	return opening, closing
 }
 
 // between separates passages in a content.
@@ -111,6 +134,16 @@ func (h Hit) pageLine() string {
 		return ""
 	}
 	return between + "Page " + strconv.Itoa(h.Page) + ":"
+}
+
+// section returns the heading path of the hit's passage as it is in a content, or "" if the passage begins with its heading.
+func (h Hit) section() string {
+	heading := strings.TrimSpace(h.Heading)
+	first, _, _ := strings.Cut(strings.TrimSpace(h.Passage), "\n")
+	if level, _ := text.ATXHeading(first); level > 0 || heading == "" {
+		return ""
+	}
+	return between + heading
 }
 
 // contentBytes returns about how many bytes the content of passages has: never more than one long

@@ -52,6 +52,35 @@ func TestContentHasTheBestPassages(t *testing.T) {
 	}
 }
 
+// TestContentSaysWhereItsPassagesAre: what a section, a table or code begins with is often in another passage.
+func TestContentSaysWhereItsPassagesAre(t *testing.T) {
+	t.Parallel()
+	prose := strings.Repeat("Nothing else of any interest stands in here.\n\n", 60)
+	rows := strings.Repeat("| rock | 1 |\n", 120)
+	lines := strings.Repeat("keep: nothing of any interest\n", 90)
+	for name, c := range map[string]struct{ body, want string }{
+		"a section": {"## Lava\n\nLava of a volcano destroys villages.\n\n## Ash\n\n" + prose + "Villages of a volcano clean it.\n\n" + prose,
+			"\n\nAsh\n\n"},
+		"a table": {"| what | per day |\n|---|---|\n" + rows + "| villages that a volcano destroys | 3 |\n" + rows,
+			"| what | per day |\n|---|---|\n| rock | 1 |\n"},
+		"code":            {"```yaml\n" + lines + "villages: destroy # by a volcano\n" + lines + "```\n", "```yaml\nkeep: nothing"},
+		"the end of code": {"```yaml\nvillages: destroy # by a volcano\n" + lines + lines + "```\n", "interest\n```"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, lib, _ := newIndex(t)
+			publish(t, x, lib, doc("wiki", "geology", c.body, 1))
+			_, r := ask(t, x, search.Query{Text: "Which villages does a volcano destroy?"})
+			if len(r.Hits) != 1 {
+				t.Fatalf("found %+v", r.Hits)
+			}
+			if got := r.Hits[0].Content(); !strings.Contains(got, c.want) || len(got) > 4000 || strings.Count(got, "```")%2 != 0 {
+				t.Errorf("no %q in %d characters:\n%s", c.want, len(got), got)
+			}
+		})
+	}
+}
+
 // TestTheStartOfAVeryLongTitleCounts searches by words of a title that is longer than what is indexed with each passage.
 func TestTheStartOfAVeryLongTitleCounts(t *testing.T) {
 	t.Parallel()

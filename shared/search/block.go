@@ -152,6 +152,14 @@ func (c *cutter) add(b block, at int, before []string, tabTitle bool) {
 	c.blocks, c.lastAt = append(c.blocks, b), at
 }
 
+// title returns the title before the block, such as the term of a definition, or "".
+func (b block) title() string {
+	if (block{text: b.intro}).isTitle(true) {
+		return b.intro
+	}
+	return ""
+}
+
 // leads reports whether the paragraph b says what next, the block after it, is about. A list or code takes the last line of
 // any paragraph. A table takes it only if the line announces the table. A paragraph takes a sentence that announces it, and a title, as the term of a
 // definition is one.

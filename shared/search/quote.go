@@ -27,6 +27,7 @@ const (
 	blockChars     = 1200 // characters of one block
 	blockK1        = 0.9
 	blockB         = 0.4
+	leadingBytes   = 500 // maximum size of what leads to a passage from the text before it
 )
 
 // Quote builds the answer to question from the result of Search: whole blocks of the best
@@ -257,9 +258,28 @@ func (h Hit) blocks() []block {
 		opening = "" // it may be the end of a block that began before
 	}
 	if opening = cmp.Or(h.opening, opening); opening == "" {
-		return blocks(passage, open)
+		return blocks(h.leading()+passage, open)
 	}
 	return blocks(opening+"\n"+passage, open)
+}
+
+// leading returns the title or the announcement that the text before the passage ends with, as a paragraph of its own: the term of
+// a definition that begins the passage, or the sentence before its list. It is "" if there is none.
+func (h Hit) leading() string {
+	before := strings.TrimRight(lineEnds.Replace(h.before), " \t\n")
+	paragraph := before
+	if gaps := blankLines.FindAllStringIndex(before, -1); len(gaps) > 0 {
+		paragraph = before[gaps[len(gaps)-1][1]:]
+	}
+	first, _, _ := strings.Cut(strings.TrimLeft(h.Passage, "\r\n"), "\n")
+	level, _ := text.ATXHeading(text.Unquote(first))
+	if level > 0 || len(paragraph) > leadingBytes || indentOf(paragraph) > 0 || strings.Contains(paragraph, "<!--") || strings.Contains(paragraph, "-->") {
+		return ""
+	}
+	if found := blocks(paragraph, nil); len(found) != 1 || !found[0].isTitle(true) && !found[0].announces() {
+		return ""
+	}
+	return paragraph + "\n\n"
 }
 
 // visible returns the passage without what an HTML comment hides that begins before it or ends after it, as far as the text

@@ -25,7 +25,7 @@ func (b block) markdown(r *ranking, asked *answerType) string {
 	}
 	best := 0
 	if len(pieces) > head {
-		best = head + bestPiece(r, asked, pieces[head:])
+		best = head + bestPiece(r, asked, pieces[head:], b.title())
 	}
 	from, to := window(pieces, head, best)
 	switch b.kind {
@@ -37,7 +37,7 @@ func (b block) markdown(r *ranking, asked *answerType) string {
 		return b.leadIn() + fence(b.info, pieces[from:to], from > 0, to < len(pieces))
 	case listKind:
 		out := append([]string{}, pieces[from:to]...)
-		out[best-from] = boldItem(r, asked, cutPiece(out[best-from]))
+		out[best-from] = boldItem(r, asked, cutPiece(out[best-from]), b.title())
 		return b.leadIn() + cutMarkBefore(from > 0, "\n\n") + joinItems(out) + cutMark("\n\n", to < len(pieces))
 	default:
 		return b.leadIn() + b.sentencesShown(r, asked, pieces, from, to, best)
@@ -54,7 +54,7 @@ func (b block) sentencesShown(r *ranking, asked *answerType, pieces []string, fr
 		ranges := sentences(shown)
 		shown = safeInline(shown[ranges[from][0]:ranges[to-1][1]]) // the cut may be within a code span
 	}
-	return cutMarkBefore(from > 0, " ") + boldBest(r, asked, shown) + cutMark(" ", to < len(pieces))
+	return cutMarkBefore(from > 0, " ") + boldBest(r, asked, shown, b.title()) + cutMark(" ", to < len(pieces))
 }
 
 func cutMark(space string, cut bool) string {
@@ -128,10 +128,10 @@ func bold(s string) string {
 var task = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 
 // boldItem marks the best sentence of a list's item, after the item's mark and the box of a task.
-func boldItem(r *ranking, asked *answerType, item string) string {
+func boldItem(r *ranking, asked *answerType, item, title string) string {
 	mark := itemMark.FindString(item)
 	mark += task.FindString(item[len(mark):])
-	return mark + boldBest(r, asked, item[len(mark):])
+	return mark + boldBest(r, asked, item[len(mark):], title)
 }
 
 // joinItems joins items, without the indent of the first, so that nested ones are not code. From an
@@ -172,7 +172,7 @@ func sentences(s string) [][2]int {
 const wideEnds = "。！？"
 
 // boldBest marks the sentence of s that answers best.
-func boldBest(r *ranking, asked *answerType, s string) string {
+func boldBest(r *ranking, asked *answerType, s, title string) string {
 	ranges := sentences(s)
 	if len(ranges) == 0 {
 		return s
@@ -181,7 +181,7 @@ func boldBest(r *ranking, asked *answerType, s string) string {
 	for i, at := range ranges {
 		pieces[i] = s[at[0]:at[1]]
 	}
-	i := bestPiece(r, asked, pieces)
+	i := bestPiece(r, asked, pieces, title)
 	from, to := ranges[i][0], ranges[i][1]
 	if next, _ := utf8.DecodeRuneInString(s[to:]); to < len(s) && !unicode.IsSpace(next) {
 		// Marks of emphasis do not end between punctuation and a letter.

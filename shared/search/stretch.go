@@ -71,7 +71,7 @@ func (b block) isAnsweredBefore(r *ranking, asked *answerType) bool {
 		intro = intro[:len(intro)-1]
 	}
 	pieces := slices.Concat(intro, b.units)
-	return len(intro) > 0 && bestPiece(r, asked, pieces) < len(intro)
+	return len(intro) > 0 && bestPiece(r, asked, pieces, b.title()) < len(intro)
 }
 
 // titleChars bounds a paragraph that is a title.

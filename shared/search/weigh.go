@@ -1,6 +1,7 @@
 package search
 
 import (
+	"maps"
 	"strings"
 
 	"docent/shared/search/text"
@@ -155,11 +156,11 @@ func (h Hit) headingMatch() float64 {
 
 // titleMatch scores the title before the block, such as the term of a definition, like a heading.
 func (b weighedBlock) titleMatch() float64 {
-	title := block{text: b.block.intro}
-	if b.block.lead == "" || !title.isTitle(true) {
+	title := b.block.title()
+	if title == "" {
 		return 0
 	}
-	return b.hit.ranking.nameMatch(title.text)
+	return b.hit.ranking.nameMatch(title)
 }
 
 // nameMatch returns the share of the question in name times the share of its terms that are in the question.
@@ -206,8 +207,9 @@ const (
 )
 
 // bestPiece returns the piece of a block that answers best. A term counts more the
-// fewer pieces contain it: the subject of a block is in all of them.
-func bestPiece(r *ranking, asked *answerType, pieces []string) int {
+// fewer pieces contain it: the subject of a block is in all of them. The title before it names the subject too.
+func bestPiece(r *ranking, asked *answerType, pieces []string, title string) int {
+	subject := matchOf(r, title).counts
 	matches := make([]match, len(pieces))
 	total := 0
 	holding := map[*questionTerm]float64{} // number of pieces that contain a term
@@ -220,6 +222,12 @@ func bestPiece(r *ranking, asked *answerType, pieces []string) int {
 	}
 	for i := range matches {
 		matches[i].rate(r, float64(total)/float64(len(pieces)))
+	}
+	if left := maps.Clone(holding); len(subject) > 0 {
+		maps.DeleteFunc(left, func(t *questionTerm, _ float64) bool { return subject[t] > 0 })
+		if len(left) > 0 { // else the question is about the subject alone
+			holding = left
+		}
 	}
 	best, at := -1.0, 0
 	for i, m := range matches {

@@ -1,7 +1,10 @@
 package plaintext_test
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"docent/shared/plaintext"
 )
@@ -27,4 +30,29 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("\ufeff# A"))
+	f.Add([]byte("\xff\xfe\x3d\xd8\x00\xde"))
+	f.Add([]byte("\xfe\xff\x00A\x00"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		text, err := plaintext.Decode(data)
+		if err != nil {
+			return
+		}
+		if !utf8.ValidString(text) || strings.Contains(text, "\x00") {
+			t.Fatalf("%q was decoded", text)
+		}
+		if len(text) > 2*len(data) {
+			t.Errorf("%d bytes became %d", len(data), len(text))
+		}
+		inUTF16 := []byte("\xfe\xff")
+		for _, unit := range utf16.Encode([]rune(text)) {
+			inUTF16 = append(inUTF16, byte(unit>>8), byte(unit))
+		}
+		if again, err := plaintext.Decode(inUTF16); again != text || err != nil {
+			t.Errorf("%q became %q, %v", text, again, err)
+		}
+	})
 }

@@ -102,16 +102,6 @@ func (s *Store) RemoveUnfinished() error {
 	return nil
 }
 
-// checkPlace returns table.ErrMoved if another folder is at the path of the open one, or none. What is written to the open one would then
-// be lost with it.
-func (s *Store) checkPlace() error {
-	info, err := os.Stat(s.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, s.folder) {
-		return fmt.Errorf("%w: %s was moved, removed or replaced; put it back, or stop and start again", table.ErrMoved, s.path)
-	}
-	return nil // where it cannot be looked at, it may be
-}
-
 // Put stores data under name; see blob.Store. It returns an error that wraps table.ErrMoved if the folder is no longer in its place.
 func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 	if err := check(ctx, name); err != nil {
@@ -126,7 +116,7 @@ func (s *Store) Put(ctx context.Context, name string, data []byte) error {
 
 // put stores under name what write writes to a file.
 func (s *Store) put(ctx context.Context, name string, write func(*os.File) error) error {
-	if err := s.checkPlace(); err != nil {
+	if err := table.CheckPlace(s.path, s.folder); err != nil {
 		return fmt.Errorf("put object %s: %w", name, err)
 	}
 	temporary := path.Join(unfinished, rand.Text())
@@ -135,7 +125,7 @@ func (s *Store) put(ctx context.Context, name string, write func(*os.File) error
 		err = ctx.Err()
 	}
 	if err == nil { // again: what is written may have taken minutes to come
-		err = s.checkPlace()
+		err = table.CheckPlace(s.path, s.folder)
 	}
 	if err == nil {
 		err = s.publish(temporary, pathOf(name))

@@ -130,7 +130,7 @@ func (s *Store) makeRoom() bool {
 // CheckRoom returns the error of a Write that needs room while there is only what the spare file left, unless ctx is one of table.Freeing.
 // It is for what else is written to the same disk. It wraps table.ErrFull, or table.ErrMoved as a Write does.
 func (s *Store) CheckRoom(ctx context.Context) error {
-	if err := s.checkPlace(); err != nil {
+	if err := table.CheckPlace(s.path, s.file); err != nil {
 		return err
 	}
 	if table.IsFreeing(ctx) {
@@ -148,7 +148,7 @@ func (s *Store) CheckRoom(ctx context.Context) error {
 
 // transactInRoom carries out group as far as the disk has room, and returns the errors of those that free room and of the others.
 func (s *Store) transactInRoom(group []*request) (freeing, others error) {
-	if err := s.checkPlace(); err != nil {
+	if err := table.CheckPlace(s.path, s.file); err != nil {
 		return err, err
 	}
 	if s.makeRoom() {

@@ -264,16 +264,6 @@ func syncFolder(path string) error {
 	return folder.Close()
 }
 
-// checkPlace returns table.ErrMoved if another file is at the path of the database, or none. What is written to the open one would then be
-// lost with it, or be missing in what took its place.
-func (s *Store) checkPlace() error {
-	info, err := os.Stat(s.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(info, s.file) {
-		return fmt.Errorf("%w: %s was moved, removed or replaced; put it back, or stop and start again", table.ErrMoved, s.path)
-	}
-	return nil // where it cannot be looked at, it may be
-}
-
 // Close finishes the Writes that have been accepted, waits for readers and
 // releases the file. Calls after it return ErrClosed.
 func (s *Store) Close() error { return s.closing() }
